@@ -1,0 +1,169 @@
+"""The one place that reads and writes JSON, and takes digests of it.
+
+Reading goes through msgspec (exact integers of any size); what it refuses goes through the standard library once more,
+with every repair named. Writing goes through orjson, and through the standard library for the values orjson refuses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from typing import Any, Final
+
+import msgspec
+import orjson
+import rfc8785
+
+JsonObject = dict[str, Any]
+JsonValue = dict[str, Any] | list[Any] | str | int | float | bool | None
+
+MAX_DEPTH: Final = 512
+"""Nesting beyond this is refused, as a nesting bomb, by every reader alike."""
+
+_decode = msgspec.json.Decoder().decode
+_UNLIKE_STDLIB: Final = re.compile(rb"[:\[,]-?(?:0\.0000|[0-9][0-9.]*e)")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class JsonError(ValueError):
+    """The bytes are not JSON that this project can represent."""
+
+
+def loads(data: bytes | bytearray | memoryview | str) -> JsonValue:
+    """Strict JSON, integers exact at any size, last of equal keys wins. Raises `JsonError`."""
+    try:
+        return _decode(data)  # type: ignore[no-any-return]
+    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeEncodeError) as err:
+        raise JsonError(str(err)) from err
+
+
+def loads_tolerant(data: bytes | bytearray | memoryview) -> tuple[JsonValue, tuple[str, ...]]:
+    """JSON as clients really write it, and the names of the repairs that were needed (empty for clean input).
+
+    Repairs: `byte-order-mark`, `invalid-utf-8`, `lone-surrogate`, `non-finite-number` (kept as the strings `NaN`,
+    `Infinity`, `-Infinity`, the ProtoJSON spelling). Raises `JsonError` for everything else.
+    """
+    try:
+        return loads(data), ()
+    except JsonError:
+        pass
+    raw = bytes(data)
+    repairs: list[str] = []
+    if raw.startswith(b"\xef\xbb\xbf"):
+        raw = raw[3:]
+        repairs.append("byte-order-mark")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        text = raw.decode("utf-8", "replace")
+        repairs.append("invalid-utf-8")
+
+    def constant(word: str) -> str:
+        if "non-finite-number" not in repairs:
+            repairs.append("non-finite-number")
+        return word
+
+    def number(word: str) -> float | str:
+        value = float(word)
+        return value if math.isfinite(value) else constant("Infinity" if value > 0 else "-Infinity")
+
+    if too_deep(text):
+        raise JsonError(f"nesting deeper than {MAX_DEPTH}")
+    try:
+        value = json.loads(text, parse_constant=constant, parse_float=number)
+    except (ValueError, RecursionError) as err:
+        raise JsonError(str(err)) from err
+    if "\\u" in text and _has_surrogate(value):
+        repairs.append("lone-surrogate")
+    return value, tuple(repairs)
+
+
+def too_deep(text: str) -> bool:
+    """Whether brackets outside strings nest deeper than `MAX_DEPTH`; decided without recursion."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+    depth = 0
+    inside = escaped = False
+    for char in text:
+        if inside:
+            if escaped:
+                escaped = False
+            elif char == "\\":
+                escaped = True
+            elif char == '"':
+                inside = False
+        elif char == '"':
+            inside = True
+        elif char in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                return True
+        elif char in "]}":
+            depth -= 1
+    return False
+
+
+def _has_surrogate(value: JsonValue) -> bool:
+    if isinstance(value, str):
+        return _SURROGATE.search(value) is not None
+    if isinstance(value, dict):
+        return any(_has_surrogate(key) or _has_surrogate(item) for key, item in value.items())
+    if isinstance(value, list):
+        return any(_has_surrogate(item) for item in value)
+    return False
+
+
+def dumps(value: Any) -> bytes:
+    """Compact UTF-8 JSON in insertion order. Lone surrogates are written as `\\udXXX` escapes, never replaced."""
+    try:
+        return orjson.dumps(value)
+    except (TypeError, orjson.JSONEncodeError):
+        return _stdlib(value, sort_keys=False)
+
+
+def dumps_pretty(value: Any) -> bytes:
+    """Indented UTF-8 JSON in insertion order, for people."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2)
+    except (TypeError, orjson.JSONEncodeError):
+        return _escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def canonical_bytes(value: Any) -> bytes:
+    """Sorted keys, no ASCII escapes, separators `,` and `:`: exactly `json.dumps(value, sort_keys=True,
+    ensure_ascii=False, separators=(",", ":"))` as UTF-8, for finite numbers (no reader gives others). orjson is used
+    only where its bytes are the same."""
+    try:
+        fast = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except (TypeError, orjson.JSONEncodeError):
+        return _stdlib(value, sort_keys=True)
+    if _UNLIKE_STDLIB.search(fast) is not None:
+        return _stdlib(value, sort_keys=True)
+    return fast
+
+
+def _stdlib(value: Any, *, sort_keys: bool) -> bytes:
+    return _escape_surrogates(json.dumps(value, sort_keys=sort_keys, ensure_ascii=False, separators=(",", ":")))
+
+
+def _escape_surrogates(text: str) -> bytes:
+    return _SURROGATE.sub(lambda m: f"\\u{ord(m.group()):04x}", text).encode("utf-8")
+
+
+def jcs(value: Any) -> bytes:
+    """RFC 8785 (JSON Canonicalization Scheme). Raises `JsonError` for integers over 2**53 and non-finite numbers."""
+    try:
+        return rfc8785.dumps(value)
+    except rfc8785.CanonicalizationError as err:
+        raise JsonError(str(err)) from err
+
+
+def sha256_hex(data: bytes | memoryview) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_canonical(value: Any) -> str:
+    """SHA-256, in hex, over `canonical_bytes(value)`."""
+    return sha256_hex(canonical_bytes(value))

@@ -1,0 +1,39 @@
+"""One error tree. A subclass exists only where a caller acts differently; the command line prints `hint` and exits
+with `exit_code`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class Otel2TrajError(Exception):
+    """Anything this project reports on purpose. `hint` says what to do next, `code` is a stable machine word."""
+
+    exit_code: ClassVar[int] = 5
+    code: ClassVar[str] = "internal"
+
+    def __init__(self, message: str, *, hint: str | None = None, code: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.error_code = code if code is not None else self.code
+
+
+class UsageError(Otel2TrajError):
+    """The request makes no sense: an unknown name, a bad setting, options that exclude each other."""
+
+    exit_code = 2
+    code = "usage"
+
+
+class EvidenceError(Otel2TrajError):
+    """A source cannot be read at all. One bad record is a `Notice`, never this."""
+
+    exit_code = 3
+    code = "evidence.unreadable"
+
+
+class RefusedError(Otel2TrajError):
+    """The request is understood and not allowed: a sealed corpus, a path that leaves its attempt."""
+
+    exit_code = 4
+    code = "refused"

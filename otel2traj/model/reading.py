@@ -1,0 +1,135 @@
+"""What a span, a log record or a body means: facts with the name of whoever said them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ..canonical import JsonObject, JsonValue
+from .evidence import Notice
+from .message import Message, Output, ToolCall, Usage
+
+
+class Role(StrEnum):
+    """What a span stands for in a trajectory."""
+
+    MODEL_CALL = "model_call"
+    TOOL_EXECUTION = "tool_execution"
+    AGENT = "agent"
+    CHAIN = "chain"
+    NONE = "none"
+    """Recognised, and deliberately not part of a trajectory (transport, embeddings, synthetic spans)."""
+
+
+@dataclass(slots=True)
+class Classified:
+    """All the first pass needs of a span: cheap to make, small to keep."""
+
+    role: Role | None = None
+    """None: no dialect recognised the span."""
+    dialects: tuple[str, ...] = ()
+    agent_name: str | None = None
+    """The acting component as this very span names it (own attribute, or the checkpoint namespace path)."""
+    agent_path: str | None = None
+    """Raw `langgraph_checkpoint_ns` where one is recorded on the span."""
+    conversation_id: str | None = None
+    framework_span_id: str | None = None
+    """`abb.framework_span_id`, the id that the interceptor header carries."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """Everything the dialects say of one span with its log records. None means nothing said."""
+
+    role: Role | None = None
+    # model call
+    request_model: str | None = None
+    response_model: str | None = None
+    provider: str | None = None
+    response_id: str | None = None
+    """The provider's own response id only; framework message and run ids are something else."""
+    system: JsonValue = None
+    messages: list[Message] | None = None
+    tools: list[JsonObject] | None = None
+    """Tool definitions as recorded; `{"name", "description"?, "parameters"?}` where built from flat attributes."""
+    parameters: JsonObject | None = None
+    text: str | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    finish_reason: str | None = None
+    choices: list[JsonObject] | None = None
+    other_parts: list[JsonObject] | None = None
+    usage: Usage | None = None
+    purpose: str | None = None
+    # tool execution
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+    arguments: JsonValue = None
+    result: JsonValue = None
+    is_error: bool | None = None
+    error: str | None = None
+    exit_code: int | None = None
+    """Only from a structured field the dialect defines; never parsed from prose."""
+    # who and where
+    agent_name: str | None = None
+    conversation_id: str | None = None
+    # the whole
+    input_text: str | None = None
+    """What a root, agent or chain span was asked, where the dialect records it as such."""
+    output_text: str | None = None
+    said_by: dict[str, str] = field(default_factory=dict)
+    """Field name -> dialect that gave it (`dialect` or `dialect:carrier`)."""
+    truncated: set[str] = field(default_factory=set)
+    """Fields whose recorded value was cut by an attribute limit or marker."""
+    extra: JsonObject = field(default_factory=dict)
+    """Identifiers worth keeping that have no field, e.g. `mcp.session.id`."""
+    notices: list[Notice] = field(default_factory=list)
+
+    def has_output(self) -> bool:
+        return any(
+            value is not None for value in (self.text, self.reasoning, self.refusal, self.tool_calls, self.other_parts)
+        )
+
+
+@dataclass(slots=True)
+class ModelRequest:
+    """What a model received. `messages` as sent; `system` only where the provider keeps it apart."""
+
+    messages: list[JsonValue] | None = None
+    system: JsonValue = None
+    tools: JsonValue = None
+    model: str | None = None
+    parameters: JsonObject = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ModelResponse:
+    """What a model answered, merged where it was streamed."""
+
+    output: Output = field(default_factory=Output)
+    response_id: str | None = None
+    complete: bool = True
+    """False when a stream broke off before its end marker."""
+    error: JsonObject | None = None
+    """The provider's error object, where the body is one."""
+
+
+@dataclass(slots=True)
+class RequestGlance:
+    """What the first pass needs of a request body."""
+
+    model: str | None = None
+    reported: list[tuple[str, str]] = field(default_factory=list)
+    """(tool call id, SHA-256 of the canonical content) for each tool result in the history, in order."""
+    emitted_history: list[str] = field(default_factory=list)
+    """Ids of tool calls in the history; never emissions of this call."""
+
+
+@dataclass(slots=True)
+class ResponseGlance:
+    """What the first pass needs of a response body."""
+
+    response_id: str | None = None
+    model: str | None = None
+    tool_calls: list[ToolCall] = field(default_factory=list)

@@ -1,0 +1,33 @@
+"""What a record file is: bytes of any form, read once in order and again by address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanRecord
+
+
+class RecordFile(Protocol):
+    """An opened file of spans or log records.
+
+    After `records` is exhausted, `source.sha256` and `source.size` are those of the file's own (compressed) bytes.
+    """
+
+    source: Source
+    form: str
+    """The form that was found, e.g. `otlp-json`, `otlp-proto+zstd`, `jaeger`."""
+
+    def records(self) -> Iterator[SpanRecord | LogRecord | Notice]:
+        """Every record in file order. Damaged records come as notices with path and line; nothing else is raised."""
+        ...
+
+    def fetch(self, ref: EvidenceRef) -> SpanRecord | LogRecord:
+        """The record at an address that `records` gave."""
+        ...
+
+    def raw(self, ref: EvidenceRef) -> bytes:
+        """The bytes of that record, for digests."""
+        ...
+
+    def close(self) -> None: ...
