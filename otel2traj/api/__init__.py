@@ -1,0 +1,1 @@
+"""The functions that the command line and other programs call."""

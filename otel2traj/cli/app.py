@@ -1,0 +1,37 @@
+"""The command tree, and the one place that turns an error into an exit code."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import typer
+
+from ..errors import Otel2TrajError
+
+app = typer.Typer(
+    name="otel2traj",
+    help="Turn what an agent run leaves behind into one evidence-backed trajectory.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+COMMANDS: tuple[str, ...] = ()
+"""Modules of this package, each with a `register(app)`; one line adds a command or a group."""
+
+
+def run() -> None:
+    """Parse, call, exit: 0 clean, 1 findings, 2 usage, 3 unreadable evidence, 4 refused, 5 a bug."""
+    for name in COMMANDS:
+        import_module(f".{name}", __package__).register(app)
+    try:
+        app()
+    except Otel2TrajError as err:
+        print(f"error: {err}", file=sys.stderr)
+        if err.hint is not None:
+            print(f"hint: {err.hint}", file=sys.stderr)
+        sys.exit(err.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
