@@ -131,6 +131,11 @@ def dumps_pretty(value: Any) -> bytes:
         return _escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def ascii_text(value: Any) -> str:
+    """JSON as `json.dumps(value)` writes it by default: ASCII, `, ` and `: `. The text that render rules count."""
+    return json.dumps(value)
+
+
 def canonical_bytes(value: Any) -> bytes:
     """Sorted keys, no ASCII escapes, separators `,` and `:`: exactly `json.dumps(value, sort_keys=True,
     ensure_ascii=False, separators=(",", ":"))` as UTF-8, for finite numbers (no reader gives others). orjson is used
