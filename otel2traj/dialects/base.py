@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,22 +10,81 @@ from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Reading, Role
 
 
-class Dialect(Protocol):
-    """One way of writing agent runs into spans. Every dialect that recognises a span is asked, in registry order."""
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What a dialect is known by, any one of them: told by the names on a span alone, so that the answer can be kept
+    for all spans of one form. Scope names are prefixes; a scope is never the only mark of a dialect that has others."""
+
+    scopes: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    """Beginnings of attribute names."""
+    events: tuple[str, ...] = ()
+    """Names of span events."""
+    span_names: tuple[str, ...] = ()
+    """Beginnings of span names; only where a producer leaves nothing else."""
+
+    def fit(self, scope: str, keys: Iterable[str], events: Iterable[str], span_name: str = "") -> bool:
+        if self.scopes and scope.startswith(self.scopes):
+            return True
+        if self.span_names and span_name.startswith(self.span_names):
+            return True
+        if (self.keys or self.prefixes) and any(key in self.keys or key.startswith(self.prefixes) for key in keys):
+            return True
+        return bool(self.events) and any(event in self.events for event in events)
+
+
+class Described(Protocol):
+    """What the reference page says of a dialect."""
 
     @property
     def name(self) -> str: ...
 
+    @property
+    def title(self) -> str:
+        """The instrumentation in its own words, e.g. `OpenInference`."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """Link to the convention or the code that writes it, at the exact version that was read."""
+        ...
+
+    @property
+    def switch_on(self) -> str:
+        """How its content is switched on: a variable, an argument, or that it is on by default."""
+        ...
+
+    @property
+    def leaves_out(self) -> str:
+        """What it never records, in a sentence."""
+        ...
+
+
+class Dialect(Described, Protocol):
+    """One way of writing agent runs into spans. Every dialect that recognises a span is asked, in registry order."""
+
+    @property
+    def marks(self) -> Marks: ...
+
+    def confirms(self, span: SpanRecord) -> bool:
+        """Whether a span that bears one of the marks is really its own; looks at values."""
+        ...
+
     def recognises(self, span: SpanRecord) -> bool:
-        """By attributes, scope, event names; never by a version, never by a guess."""
+        """Marks and values together; never by a version, never by a guess."""
         ...
 
     def classify(self, span: SpanRecord) -> Classified:
-        """Role and identifiers only; touches as few attributes as it can."""
+        """Role and identifiers only; touches as few attributes as it can. Role None: no opinion."""
         ...
 
     def read(self, span: SpanRecord, logs: Sequence[LogRecord]) -> Reading:
         """All the dialect can say of the span, its events and the log records that carry its span id."""
+        ...
+
+    def knows(self, key: str) -> bool:
+        """Whether it reads, or knowingly leaves, the attribute of that name (digits may be folded to `N`)."""
         ...
 
 
@@ -41,11 +100,8 @@ class LogClassified:
     """Stands for a step of its own only where no span of the same response or tool call id exists."""
 
 
-class LogDialect(Protocol):
+class LogDialect(Described, Protocol):
     """A source that tells its calls in log records with identifiers of their own (Claude Code, Codex, Gemini CLI)."""
-
-    @property
-    def name(self) -> str: ...
 
     def recognises(self, log: LogRecord) -> bool: ...
 

@@ -1,0 +1,189 @@
+"""JSON inside attribute strings: decoded a few layers deep, recovered where it was cut, never guessed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final, NamedTuple
+
+from ..canonical import JsonError, JsonValue, loads
+
+LAYERS: Final = 3
+MAX_REPR: Final = 1_000_000
+CUT_MARKS: Final = ("...[TRUNCATED", "…[TRUNCATED", "[truncated]", "...(truncated)", "<truncated")
+REDACTED: Final = frozenset({"__REDACTED__", "<REDACTED>", "<elided>", "[REDACTED]", "REDACTED"})
+_HEAD_BYTES: Final = 400
+_NO_IDS: Final = frozenset({"", "<not specified>", "unknown", "none", "null", "undefined", "n/a"})
+
+
+class Decoded(NamedTuple):
+    """`cut` tells that the text was not whole JSON and only its complete leading elements are here."""
+
+    value: JsonValue
+    cut: bool = False
+
+
+def looks_like_json(text: str) -> bool:
+    head = text[:64].lstrip()
+    return head[:1] in ("{", "[")
+
+
+def decode(value: JsonValue, *, quoted: bool = False, repair: bool = True, layers: int = LAYERS) -> Decoded:
+    """The object or list that a string stands for, else the value unchanged.
+
+    At most `layers` layers. A JSON string literal is unwrapped only with `quoted`, for producers known to quote;
+    JSON that was cut is recovered only with `repair`, for keys known to hold JSON.
+    """
+    for _ in range(layers):
+        if not isinstance(value, str):
+            break
+        if looks_like_json(value):
+            text = value
+            try:
+                value = loads(text)
+                continue
+            except JsonError:
+                recovered = recover(text) if repair else None
+            if recovered is None:
+                break
+            return Decoded(recovered, True)
+        if not value.startswith('"'):
+            break
+        try:
+            inner = loads(value)
+        except JsonError:
+            break
+        if not isinstance(inner, str) or not (quoted or looks_like_json(inner)):
+            break
+        value = inner
+    return Decoded(value)
+
+
+def decode_arguments(value: JsonValue) -> JsonValue:
+    """Tool arguments: the decoded value where the text is whole JSON of an object or list, else the text."""
+    for _ in range(LAYERS):
+        if not isinstance(value, str):
+            return value
+        if not (looks_like_json(value) or value.startswith('"{')):
+            return value
+        try:
+            value = loads(value)
+        except JsonError:
+            return value
+    return value
+
+
+def decode_repr(value: JsonValue) -> JsonValue:
+    """A Python literal (`{'a': 1}`), for the few named keys that hold one; anything else unchanged."""
+    if not isinstance(value, str) or len(value) > MAX_REPR or not looks_like_json(value):
+        return value
+    try:
+        return loads(value)
+    except JsonError:
+        pass
+    try:
+        literal = ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return value
+    return literal if _plain(literal) else value
+
+
+def _plain(value: object, depth: int = 0) -> bool:
+    if depth > 60:
+        return False
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return True
+    if isinstance(value, list):
+        return all(_plain(item, depth + 1) for item in value)
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _plain(item, depth + 1) for key, item in value.items())
+    return False
+
+
+_OPEN: Final = re.compile(r'["\[\]{},]')
+
+
+def recover(text: str) -> JsonValue:
+    """The complete leading elements of JSON that was cut, or None where nothing complete stands at the front.
+
+    The open containers are closed after the last element that was whole; a string that was cut is dropped with its key.
+    """
+    closers: list[str] = []
+    best: tuple[int, str] | None = None
+    pos, end = 0, len(text)
+    while pos < end:
+        found = _OPEN.search(text, pos)
+        if found is None:
+            break
+        char, pos = found.group(), found.end()
+        if char == '"':
+            pos = _string_end(text, pos)
+            if pos < 0:
+                break
+        elif char in "[{":
+            closers.append("]" if char == "[" else "}")
+            if len(closers) > 200:
+                return None
+        elif char == ",":
+            best = (found.start(), "".join(reversed(closers)))
+        else:
+            if not closers or closers.pop() != char:
+                return None
+            if not closers:
+                return None  # whole, with something behind it: not cut, and not JSON
+            best = (pos, "".join(reversed(closers)))
+    return None if best is None else _try(text[: best[0]] + best[1])
+
+
+def _string_end(text: str, pos: int) -> int:
+    while True:
+        quote = text.find('"', pos)
+        if quote < 0:
+            return -1
+        slashes = 0
+        while quote - 1 - slashes >= pos and text[quote - 1 - slashes] == "\\":
+            slashes += 1
+        if slashes % 2 == 0:
+            return quote + 1
+        pos = quote + 1
+
+
+def _try(text: str) -> JsonValue:
+    try:
+        return loads(text)
+    except JsonError:
+        return None
+
+
+def at(value: JsonValue, path: tuple[str, ...]) -> JsonValue:
+    """The value at a path of keys and list positions; strings on the way are decoded. None where it is not there."""
+    for key in path:
+        if isinstance(value, str):
+            value = decode(value).value
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list):
+            position = int(key) if key.isdigit() else -1
+            value = value[position] if 0 <= position < len(value) else None
+        else:
+            return None
+    return value
+
+
+def ident(value: JsonValue) -> str | None:
+    """An identifier as recorded; what stands for none (`<not specified>`, `unknown`, empty) is None."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        return None
+    return None if value.strip().lower() in _NO_IDS else value
+
+
+def string(value: JsonValue) -> str | None:
+    """A string that says something, else None."""
+    return value if isinstance(value, str) and value else None
+
+
+def is_cut(text: str) -> bool:
+    """Whether the text ends in one of the markers that producers leave where they cut."""
+    return any(mark in text[-_HEAD_BYTES:] for mark in CUT_MARKS)

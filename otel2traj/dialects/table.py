@@ -1,0 +1,235 @@
+"""Ordered key lists: from span attributes to the plain fields of a reading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..canonical import JsonObject, JsonValue
+from ..model.message import Usage
+from .draft import Draft
+from .nested import at, decode, decode_arguments, ident, string
+
+Path = tuple[str, tuple[str, ...]]
+"""Attribute name, and the path inside its JSON (empty: the attribute itself)."""
+
+IDENTS: Final = frozenset({"response_id", "tool_call_id", "conversation_id"})
+STRINGS: Final = frozenset(
+    {"request_model", "response_model", "provider", "tool_name", "agent_name", "purpose", "error"}
+)
+VALUES: Final = frozenset({"arguments", "result", "system", "input_text", "output_text"})
+
+
+def path(spec: str) -> Path:
+    """`key`, or `key#a.b.0` for a place inside the JSON that the attribute holds."""
+    key, _, rest = spec.partition("#")
+    return key, tuple(rest.split(".")) if rest else ()
+
+
+@dataclass(frozen=True, slots=True)
+class UsageKeys:
+    """Where token counts stand. `input_excludes_cache`: the producer gives Anthropic's or Bedrock's own counts, so the
+    cached tokens are added to reach the convention's meaning (input includes cached tokens)."""
+
+    input: tuple[str, ...] = ()
+    output: tuple[str, ...] = ()
+    cache_read: tuple[str, ...] = ()
+    cache_write: tuple[str, ...] = ()
+    reasoning: tuple[str, ...] = ()
+    input_excludes_cache: bool = False
+
+    def all(self) -> tuple[str, ...]:
+        return self.input + self.output + self.cache_read + self.cache_write + self.reasoning
+
+
+def count(value: JsonValue) -> int | None:
+    """A token count: an integer, also as a decimal string or a whole float; anything else is not a count."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,18}", value):
+        return int(value)
+    return None
+
+
+def finish(value: JsonValue) -> str | None:
+    """The finish reason as recorded: the first of a list, out of JSON text too."""
+    value = decode(value, quoted=True, repair=False).value
+    if isinstance(value, list):
+        value = next((item for item in value if isinstance(item, str) and item), None)
+    return string(value)
+
+
+class AttributeTable:
+    """Field -> ordered keys. Every key is `name` or `name#path` (see `path`).
+
+    `parameters` maps parameter names to keys. `extra` keeps identifiers that have no field. `known` are prefixes of
+    names the dialect reads by code or leaves on purpose, so that they are not counted as unmapped.
+    """
+
+    def __init__(
+        self,
+        *,
+        parameters: Mapping[str, str] | None = None,
+        usage: UsageKeys | None = None,
+        extra: Mapping[str, str] | None = None,
+        known: Sequence[str] = (),
+        quoted: bool = False,
+        finish_reason: Sequence[str] = (),
+        agent_path: Sequence[str] = (),
+        **fields: Sequence[str],
+    ) -> None:
+        unknown = set(fields) - IDENTS - STRINGS - VALUES
+        if unknown:
+            raise ValueError(f"no such fields: {sorted(unknown)}")
+        self.fields: dict[str, tuple[Path, ...]] = {name: tuple(map(path, keys)) for name, keys in fields.items()}
+        self.finish = tuple(map(path, finish_reason))
+        self.agent_path = tuple(map(path, agent_path))
+        self.parameters = tuple((name, path(key)) for name, key in (parameters or {}).items())
+        self.extra = tuple((name, path(key)) for name, key in (extra or {}).items())
+        self.usage = usage
+        self._usage = None if usage is None else {name: tuple(map(path, getattr(usage, name))) for name in _COUNTS}
+        self.quoted = quoted
+        self._known_prefixes = tuple(known)
+        keys = {key for paths in self.fields.values() for key, _ in paths}
+        keys.update(key for key, _ in self.finish + self.agent_path)
+        keys.update(key for _, (key, _) in self.parameters + self.extra)
+        if self._usage is not None:
+            keys.update(key for paths in self._usage.values() for key, _ in paths)
+        self.keys = frozenset(keys)
+
+    def knows(self, key: str) -> bool:
+        return key in self.keys or key.startswith(self._known_prefixes)
+
+    def first(self, name: str, attributes: Mapping[str, Any]) -> str | None:
+        """The first identifier or string of a field, for the first pass."""
+        clean = ident if name in IDENTS else string
+        paths = self.agent_path if name == "agent_path" else self.fields.get(name, ())
+        for key, inner in paths:
+            raw = attributes.get(key)
+            if raw is None:
+                continue
+            found = clean(at(decode(raw).value, inner) if inner else raw)
+            if found is not None:
+                return found
+        return None
+
+    def fill(self, draft: Draft) -> None:
+        """Puts every field that its keys hold; fields already there stay."""
+        reading = draft.reading
+        for name, paths in self.fields.items():
+            if getattr(reading, name) is not None:
+                continue
+            for key, inner in paths:
+                if key not in draft.attributes:
+                    continue
+                value = self._clean(name, draft.at(key, inner, name))
+                if value is not None:
+                    draft.put(name, value)
+                    break
+        for key, inner in self.finish:
+            draft.put("finish_reason", finish(draft.at(key, inner, "finish_reason")))
+        for name, (key, inner) in self.extra:
+            value = draft.at(key, inner)
+            if value is not None and name not in reading.extra:
+                reading.extra[name] = value
+        self._fill_parameters(draft)
+        draft.put_usage(self._read_usage(draft))
+
+    def _clean(self, name: str, value: JsonValue) -> JsonValue:
+        if name in IDENTS:
+            return ident(value)
+        if name in STRINGS:
+            return string(value)
+        if name == "arguments":
+            return decode_arguments(value)
+        if name == "result" and self.quoted:
+            return decode(value, quoted=True, repair=False).value if _is_quoted(value) else value
+        return value
+
+    def _fill_parameters(self, draft: Draft) -> None:
+        found: JsonObject = {}
+        for name, (key, inner) in self.parameters:
+            value = draft.at(key, inner, "parameters")
+            if value is not None and name not in found:
+                found[name] = value
+        if found:
+            draft.put("parameters", found)
+
+    def _read_usage(self, draft: Draft) -> Usage | None:
+        if self.usage is None or self._usage is None:
+            return None
+        counts: dict[str, int | None] = {}
+        for name, paths in self._usage.items():
+            found = (count(draft.at(key, inner)) for key, inner in paths)
+            counts[name] = next((number for number in found if number is not None), None)
+        return make_usage(
+            counts["input"],
+            counts["output"],
+            counts["cache_read"],
+            counts["cache_write"],
+            counts["reasoning"],
+            input_excludes_cache=self.usage.input_excludes_cache,
+        )
+
+
+_COUNTS: Final = ("input", "output", "cache_read", "cache_write", "reasoning")
+
+
+def make_usage(
+    input: int | None = None,
+    output: int | None = None,
+    cache_read: int | None = None,
+    cache_write: int | None = None,
+    reasoning: int | None = None,
+    *,
+    input_excludes_cache: bool = False,
+    output_excludes_reasoning: bool = False,
+    raw: JsonValue = None,
+) -> Usage | None:
+    """Counts under the convention's meaning: input includes cached tokens, output includes reasoning."""
+    if input is not None and input_excludes_cache:
+        input += (cache_read or 0) + (cache_write or 0)
+    if output is not None and output_excludes_reasoning:
+        output += reasoning or 0
+    usage = Usage(input, output, cache_read, cache_write, reasoning, raw)
+    return None if usage.is_empty() else usage
+
+
+def _is_quoted(value: JsonValue) -> bool:
+    return isinstance(value, str) and len(value) > 1 and value[0] == '"' and value[-1] == '"'
+
+
+_FAMILY: Final = re.compile(r"([0-9]+)(?:\.|$)(.*)", re.S)
+
+
+def family(attributes: Mapping[str, Any], prefix: str) -> list[tuple[int, dict[str, Any]]]:
+    """Indexed flat attributes (`llm.input_messages.0.message.role`) as (index, {rest of the name: value}), by index.
+
+    `prefix` ends in a dot. Gaps stay gaps: the index says where messages were dropped.
+    """
+    out: dict[int, dict[str, Any]] = {}
+    size = len(prefix)
+    for key in attributes:
+        if not key.startswith(prefix):
+            continue
+        match = _FAMILY.match(key, size)
+        if match is None or len(match[1]) > 9:
+            continue
+        out.setdefault(int(match[1]), {})[match[2]] = attributes[key]
+    return sorted(out.items())
+
+
+def subfamily(fields: Mapping[str, Any], prefix: str) -> list[tuple[int, dict[str, Any]]]:
+    """The same, one level down, over the rests of names."""
+    return family(fields, prefix)
+
+
+def has_gap(indexed: Sequence[tuple[int, Any]]) -> bool:
+    """Whether indexed attributes start late or jump: some were dropped."""
+    return any(index != position for position, (index, _) in enumerate(indexed))
