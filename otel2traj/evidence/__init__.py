@@ -1,1 +1,5 @@
-"""evidence"""
+"""Records to an index of heads; bodies stay on disk and are read again by reference."""
+
+from .index import Index
+
+__all__ = ["Index"]

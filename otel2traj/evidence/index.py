@@ -1,0 +1,131 @@
+"""The index: one head for each span, wire call and tool, found by recorded identifiers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from ..model.evidence import EvidenceRef, Notice
+from ..model.heads import Part, Recorder, SpanHead, WireHead
+from ..model.reading import Role
+
+
+class Index:
+    """Heads in memory, bodies by reference. Filled once, in any order of sources; asked many times."""
+
+    def __init__(self) -> None:
+        self.wires: dict[str, WireHead] = {}
+        self.framework: dict[tuple[str, str], SpanHead] = {}
+        """(file, span id): equal span ids in two Inputs stay apart."""
+        self.otel: dict[tuple[str, str], SpanHead] = {}
+        """(trace id, span id)."""
+        self.acp: dict[tuple[str, str], SpanHead] = {}
+        """(file, tool call id)."""
+        self.log_groups: dict[tuple[str, str], SpanHead] = {}
+        self.span_logs: dict[tuple[str, str], list[Part]] = {}
+        """Log records by (trace id, span id) of the span they carry."""
+        self.notices: list[Notice] = []
+        self.counts: Counter[str] = Counter()
+        self._by_span_id: dict[str, list[SpanHead]] = {}
+
+    def span_heads(self) -> Iterator[SpanHead]:
+        """Every head that is not another's twin, in the order it was found."""
+        for table in (self.framework, self.otel, self.log_groups, self.acp):
+            yield from table.values()
+
+    def of_role(self, role: Role) -> list[SpanHead]:
+        return [head for head in self.span_heads() if head.role is role]
+
+    def logs_of(self, head: SpanHead) -> list[Part]:
+        return self.span_logs.get((head.trace_id or "", head.span_id), [])
+
+    def finish(self) -> None:
+        """Merge what two recorders said of one span, and tie every span to its parent. Linear in the heads."""
+        self._merge_framework_twins()
+        self._merge_acp_twins()
+        self._by_span_id = {}
+        for head in self.span_heads():
+            self._by_span_id.setdefault(head.span_id, []).append(head)
+            if head.otel_span_id is not None and head.otel_span_id != head.span_id:
+                self._by_span_id.setdefault(head.otel_span_id, []).append(head)
+        for head in self.span_heads():
+            head.parent = self._parent(head)
+        self._cut_cycles()
+
+    def by_span_id(self, span_id: str) -> list[SpanHead]:
+        """Every head that is recorded under that id, framework or OpenTelemetry."""
+        return self._by_span_id.get(span_id, [])
+
+    def _parent(self, head: SpanHead) -> SpanHead | None:
+        if head.parent_id is None:
+            return None
+        if head.recorder is Recorder.FRAMEWORK:
+            return self.framework.get((head.source, head.parent_id))
+        if head.trace_id is None:
+            return None
+        found = self.otel.get((head.trace_id, head.parent_id))
+        if found is not None:
+            return found
+        return next(
+            (h for h in self._by_span_id.get(head.parent_id, ()) if h.trace_id == head.trace_id and h is not head), None
+        )
+
+    def _merge_framework_twins(self) -> None:
+        """A span of the framework recorder that was exported as an OpenTelemetry span too is one span."""
+        if not self.framework:
+            return
+        by_ordinal: dict[tuple[str | None, str], SpanHead] = {}
+        for head in self.framework.values():
+            by_ordinal[(head.ordinal, head.span_id)] = head
+        for key, otel in list(self.otel.items()):
+            if otel.framework_span_id is None:
+                continue
+            twin = by_ordinal.get((otel.ordinal, otel.framework_span_id))
+            if twin is not None:
+                twin.trace_id, twin.otel_span_id = otel.trace_id, otel.span_id
+                twin.parts.extend(otel.parts)
+                del self.otel[key]
+
+    def _merge_acp_twins(self) -> None:
+        """A tool call of the ACP stream that the framework recorder mirrored is one execution."""
+        tools: dict[tuple[str | None, str], list[SpanHead]] = {}
+        for head in self.framework.values():
+            if head.role is Role.TOOL_EXECUTION and head.tool_call_id is not None:
+                tools.setdefault((head.ordinal, head.tool_call_id), []).append(head)
+        for acp in self.acp.values():
+            mirrored = tools.get((acp.ordinal, acp.tool_call_id or ""), [])
+            mirrored = [head for head in mirrored if head.span_id.endswith(f":{acp.tool_call_id}")]
+            if len(mirrored) == 1:
+                twin = mirrored[0]
+                acp.framework_span_id = twin.span_id
+                acp.trace_id, acp.otel_span_id = twin.trace_id, twin.otel_span_id
+                acp.parts.extend(twin.parts)
+                del self.framework[(twin.source, twin.span_id)]
+
+    def _cut_cycles(self) -> None:
+        """Parents that lead in a circle tell nothing; the link that closes it is dropped, with a notice."""
+        done: set[int] = set()
+        for head in self.span_heads():
+            seen: set[int] = set()
+            current: SpanHead | None = head
+            while current is not None and id(current) not in done:
+                seen.add(id(current))
+                if current.parent is not None and id(current.parent) in seen:
+                    self.notices.append(
+                        Notice("parent_cycle", f"the parents of span {current.span_id} lead back to it", current.source)
+                    )
+                    current.parent = None
+                current = current.parent
+            done |= seen
+
+
+def ancestors(head: SpanHead) -> Iterator[SpanHead]:
+    """Recorded parents, nearest first."""
+    current = head.parent
+    while current is not None:
+        yield current
+        current = current.parent
+
+
+def first_ref(parts: Iterable[Part], *whats: str) -> EvidenceRef | None:
+    return next((part.ref for part in parts if part.what in whats), None)

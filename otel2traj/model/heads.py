@@ -1,0 +1,222 @@
+"""What the first pass keeps of a record: keys, times and the address of the bytes. Bodies stay on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from .evidence import EvidenceRef
+from .link import InferenceRule, JoinRule, LinkStatus
+from .reading import Role
+
+
+class Recorder(StrEnum):
+    """Who wrote a record down."""
+
+    WIRE = "wire"
+    FRAMEWORK = "framework"
+    OTEL = "otel"
+    LOGS = "logs"
+    ACP = "acp"
+
+
+class Part(NamedTuple):
+    """One record behind a step or a tool log, and what it is: request, response, error, span, log, ..."""
+
+    what: str
+    ref: EvidenceRef
+
+
+class EmittedCall(NamedTuple):
+    """A tool call in a response position. `arguments` is the SHA-256 of the canonical arguments."""
+
+    id: str | None
+    name: str | None
+    arguments: str
+
+
+@dataclass(slots=True, eq=False)
+class SpanHead:
+    """One span, framework span, log group or ACP tool call. Compared by identity."""
+
+    recorder: Recorder
+    source: str
+    ordinal: str | None
+    trace_id: str | None
+    span_id: str
+    parent_id: str | None
+    role: Role
+    start_ns: int | None
+    end_ns: int | None
+    parts: list[Part] = field(default_factory=list)
+    dialects: tuple[str, ...] = ()
+    scope: str = ""
+    agent_name: str | None = None
+    agent_path: str | None = None
+    conversation_id: str | None = None
+    framework_span_id: str | None = None
+    otel_span_id: str | None = None
+    finished: bool = True
+    failed: bool = False
+    fallback_only: bool = False
+    # set by the glance at its content: model calls
+    response_id: str | None = None
+    emitted: list[EmittedCall] = field(default_factory=list)
+    reported: list[tuple[str, str]] = field(default_factory=list)
+    has_content: bool = False
+    has_output: bool = False
+    # tool executions
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    arguments_sha256: str | None = None
+    result_sha256: str | None = None
+    session: str | None = None
+    # tree
+    parent: SpanHead | None = None
+    twins: list[SpanHead] = field(default_factory=list)
+    """Other recordings of the same call or execution, weaker ones first to be asked last."""
+
+    def order(self) -> tuple[int, int, str, int]:
+        """Sort key: start time (unreadable last), then source and position."""
+        ref = self.parts[0].ref if self.parts else None
+        return (
+            0 if self.start_ns is not None else 1,
+            self.start_ns or 0,
+            self.source,
+            0 if ref is None else ref.offset,
+        )
+
+
+@dataclass(slots=True, eq=False)
+class WireHead:
+    """One model call on the wire, grouped by `call_id`."""
+
+    call_id: str
+    source: str
+    request: EvidenceRef | None = None
+    response: EvidenceRef | None = None
+    error: EvidenceRef | None = None
+    others: list[Part] = field(default_factory=list)
+    """Earlier responses and repeated requests of the same call."""
+    chunks: int = 0
+    start_ns: int | None = None
+    end_ns: int | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    path: str = ""
+    agent_id: str | None = None
+    run_id: str | None = None
+    case_id: str | None = None
+    input_id: str | None = None
+    session: str | None = None
+    framework_span_id: str | None = None
+    traceparent: str | None = None
+    http_status: int | None = None
+    error_code: str | None = None
+    truncated: bool = False
+    # set by the glance
+    response_id: str | None = None
+    emitted: list[EmittedCall] = field(default_factory=list)
+    reported: list[tuple[str, str]] = field(default_factory=list)
+
+    def order(self) -> tuple[int, int, str, int]:
+        ref = self.request or self.error or self.response
+        return (
+            0 if self.start_ns is not None else 1,
+            self.start_ns or 0,
+            self.source,
+            0 if ref is None else ref.offset,
+        )
+
+    def succeeded(self) -> bool:
+        return self.response is not None and self.error is None and (self.http_status is None or self.http_status < 400)
+
+
+@dataclass(slots=True, eq=False)
+class ModelCall:
+    """One model step to be: the wire side, the span side, or both, joined by one rule."""
+
+    wire: WireHead | None = None
+    span: SpanHead | None = None
+    join: JoinRule | None = None
+    owns_span_output: bool = True
+    """False for the failed attempts of a retried call: the span's output belongs to the last successful one."""
+    anchor: SpanHead | None = None
+    """The recorded span that the wire call was made under, where it is no model span: names Input and actor."""
+    lenders: list[SpanHead] = field(default_factory=list)
+    """Wrappers that lend what the call's own span lacks."""
+    ordinal: str | None = None
+    step_id: int = 0
+
+    def emitted(self) -> list[EmittedCall]:
+        """The wire's word where it has one, else the span's."""
+        if self.wire is not None and self.wire.response is not None and self.wire.error is None:
+            return self.wire.emitted
+        if self.span is not None and self.owns_span_output:
+            for head in (self.span, *self.span.twins, *self.lenders):
+                if head.emitted:
+                    return head.emitted
+        return []
+
+    def reported(self) -> list[tuple[str, str]]:
+        if self.wire is not None and self.wire.request is not None:
+            return self.wire.reported
+        return self.span.reported if self.span is not None else []
+
+    def order(self) -> tuple[int, int, str, int]:
+        if self.wire is not None:
+            return self.wire.order()
+        assert self.span is not None
+        return self.span.order()
+
+    def interaction_key(self) -> str:
+        if self.wire is not None:
+            return f"network:{self.wire.call_id}"
+        assert self.span is not None
+        return f"span:{self.span.source}:{self.span.span_id}"
+
+
+@dataclass(slots=True, eq=False)
+class Execution:
+    """One tool execution to be, with every recording of it. `head` is the innermost observed one."""
+
+    head: SpanHead
+    wrappers: list[SpanHead] = field(default_factory=list)
+    ordinal: str | None = None
+    step_id: int = 0
+    """Set when it becomes a step of its own."""
+
+    def heads(self) -> list[SpanHead]:
+        return [self.head, *self.head.twins, *self.wrappers]
+
+    def tool_call_id(self) -> str | None:
+        return next((h.tool_call_id for h in self.heads() if h.tool_call_id is not None), None)
+
+    def tool_name(self) -> str | None:
+        return next((h.tool_name for h in self.heads() if h.tool_name is not None), None)
+
+    def order(self) -> tuple[int, int, str, int]:
+        return self.head.order()
+
+    def interaction_key(self) -> str:
+        return f"span:{self.head.source}:{self.head.span_id}"
+
+
+@dataclass(slots=True, eq=False)
+class ToolLink:
+    """What became of one emitted tool call: `execution` only where the link is exact."""
+
+    call: ModelCall
+    position: int
+    emitted: EmittedCall
+    status: LinkStatus = LinkStatus.NONE
+    execution: Execution | None = None
+    candidates: list[Execution] = field(default_factory=list)
+    emitters: int = 1
+    rule: str | None = None
+    inferred: Execution | None = None
+    inferred_rule: InferenceRule | None = None
+    reported_by: ModelCall | None = None
+    reported_position: int = 0
+    reported_sha256: str | None = None

@@ -1,0 +1,240 @@
+"""An attempt directory to its layout: which file holds what, and in which SDK Input.
+
+Current layout first (`steps/NNNN/`, `logs/network.jsonl`), else the historical one (`evaluation/inputs/NNNN/`,
+`network.jsonl`), else `invocation-*/output/`, else a bare folder or file of traces.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from ..errors import EvidenceError
+from ..model.evidence import Notice, Source, SourceKind
+
+_ORDINAL = re.compile(r"[0-9]{4}")
+_INVOCATION = re.compile(r"invocation-.+")
+_TRACE_SUFFIXES = (".jsonl", ".json", ".ndjson", ".binpb", ".pb", ".proto", ".log")
+_PACKED = (".zst", ".gz")
+_OTEL_LOGS = re.compile(r"otel.*logs?.*\.jsonl")
+_OTEL_METRICS = re.compile(r"otel.*metrics?.*\.jsonl")
+_OWN_OUTPUT = re.compile(r"trajectory.*\.json(\.tmp)?")
+
+
+class Layout(StrEnum):
+    CURRENT = "current"
+    HISTORICAL = "historical"
+    INVOCATION = "invocation"
+    BARE = "bare"
+
+
+@dataclass(slots=True)
+class InputFolder:
+    """One SDK Input: `steps/NNNN/` or what stands for it."""
+
+    ordinal: str
+    path: str
+    """Relative to the attempt, without a slash at the end."""
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What is to be read. Sources are sorted by path, so the order the system lists files in does not matter."""
+
+    root: Path
+    layout: Layout
+    inputs: list[InputFolder] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+    def of(self, *kinds: SourceKind) -> list[Source]:
+        return [source for source in self.sources if source.kind in kinds]
+
+    def document(self, path: str) -> Source | None:
+        """A small JSON file of the attempt as a source, or None where there is none."""
+        for candidate in self.sources:
+            if candidate.path == path:
+                return candidate
+        file = safe_join(self.root, path)
+        if file is None:
+            return None
+        return Source(path, SourceKind.DOCUMENT, file)
+
+
+def safe_join(root: Path, path: str) -> Path | None:
+    """`root/path` where it is a regular file inside `root` reached without a symbolic link; None where nothing is
+    there. Raises `EvidenceError` for a link or a path that leaves the attempt."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if path.startswith("/") or ".." in parts:
+        raise EvidenceError(f"{path} leaves the attempt directory", hint="evidence must lie inside the attempt")
+    current = root
+    for part in parts:
+        current = current / part
+        try:
+            mode = os.lstat(current).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as err:
+            raise EvidenceError(f"cannot look at {path}: {err.strerror}") from err
+        if stat.S_ISLNK(mode):
+            raise EvidenceError(
+                f"{path} goes through a symbolic link",
+                hint="copy the evidence into the attempt; links are not followed",
+            )
+    if not stat.S_ISREG(os.lstat(current).st_mode):
+        raise EvidenceError(f"{path} is not a regular file")
+    return current
+
+
+def _folders(root: Path, path: str, pattern: re.Pattern[str]) -> list[str]:
+    """Names of the matching folders below `root/path`, sorted. Links among them are refused."""
+    folder = root / path if path else root
+    if _is_link(root, path):
+        raise EvidenceError(
+            f"{path} is a symbolic link", hint="copy the evidence into the attempt; links are not followed"
+        )
+    if not folder.is_dir():
+        if folder.exists():
+            raise EvidenceError(f"{path} is not a directory", hint="expected one folder for each SDK Input in it")
+        return []
+    names = []
+    for entry in sorted(os.scandir(folder), key=lambda item: item.name):
+        if pattern.fullmatch(entry.name) is None:
+            continue
+        if entry.is_symlink():
+            raise EvidenceError(f"{path}/{entry.name} is a symbolic link", hint="links are not followed")
+        if entry.is_dir():
+            names.append(entry.name)
+    return names
+
+
+def _is_link(root: Path, path: str) -> bool:
+    current = root
+    for part in path.split("/"):
+        current = current / part
+        if current.is_symlink():
+            return True
+    return False
+
+
+def open_attempt(path: Path) -> Attempt:
+    """The layout of an attempt directory, a folder of traces, or one trace file. Raises `EvidenceError`."""
+    if path.is_symlink():
+        raise EvidenceError(f"{path.name} is a symbolic link", hint="give the directory itself")
+    if path.is_file():
+        return Attempt(path.parent, Layout.BARE, [], [Source(path.name, SourceKind.OTLP_TRACES, path)])
+    if not path.is_dir():
+        raise EvidenceError(f"there is no {path.name or path}", hint="give an attempt directory or a trace file")
+    for layout, base in _bases(path):
+        attempt = _laid_out(path, layout, base)
+        if attempt is not None:
+            return attempt
+    return _bare(path)
+
+
+def _bases(root: Path) -> list[tuple[Layout, str]]:
+    return [
+        (Layout.CURRENT, "steps"),
+        (Layout.HISTORICAL, "evaluation/inputs"),
+        (Layout.HISTORICAL, "inputs"),
+    ]
+
+
+def _laid_out(root: Path, layout: Layout, base: str) -> Attempt | None:
+    if base == "inputs" and root.name != "evaluation":
+        return None
+    ordinals = _folders(root, base, _ORDINAL)
+    if not ordinals and layout is Layout.CURRENT:
+        ordinals = []
+        if not (root / "steps").is_dir() and not (root / "logs" / "network.jsonl").exists():
+            return _invocations(root)
+    if not ordinals and not (layout is Layout.CURRENT and (root / "steps").is_dir()):
+        return None
+    attempt = Attempt(root, layout, [InputFolder(name, f"{base}/{name}") for name in ordinals])
+    for folder in attempt.inputs:
+        _input_sources(attempt, folder)
+    for wire in ("logs/network.jsonl", "network.jsonl"):
+        if _add(attempt, wire, SourceKind.WIRE):
+            break
+    _finish(attempt)
+    return attempt
+
+
+def _invocations(root: Path) -> Attempt | None:
+    names = _folders(root, "", _INVOCATION)
+    if not names or (root / "evaluation" / "inputs").exists():
+        return None
+    attempt = Attempt(root, Layout.INVOCATION)
+    for number, name in enumerate(names, 1):
+        folder = InputFolder(f"{number:04d}", f"{name}/output")
+        attempt.inputs.append(folder)
+        _input_sources(attempt, folder)
+        _add(attempt, f"{name}/output/network.jsonl", SourceKind.WIRE)
+    for wire in ("logs/network.jsonl", "network.jsonl"):
+        if _add(attempt, wire, SourceKind.WIRE):
+            break
+    _finish(attempt)
+    return attempt
+
+
+def _input_sources(attempt: Attempt, folder: InputFolder) -> None:
+    _add(attempt, f"{folder.path}/framework.jsonl", SourceKind.FRAMEWORK, folder.ordinal)
+    _add(attempt, f"{folder.path}/acp-events.jsonl", SourceKind.ACP, folder.ordinal)
+    directory = attempt.root / folder.path
+    for entry in sorted(os.scandir(directory), key=lambda item: item.name):
+        name = entry.name
+        if not name.startswith("otel") or not entry.is_file(follow_symlinks=False) or _OTEL_METRICS.fullmatch(name):
+            continue
+        if name == "otel-live.jsonl":
+            kind = SourceKind.ABB_OTEL_LIVE
+        elif _OTEL_LOGS.fullmatch(name):
+            kind = SourceKind.OTLP_LOGS
+        elif name.endswith(_TRACE_SUFFIXES + _PACKED) and name != "otel-status.json":
+            kind = SourceKind.OTLP_TRACES
+        else:
+            continue
+        _add(attempt, f"{folder.path}/{name}", kind, folder.ordinal)
+
+
+def _bare(root: Path) -> Attempt:
+    attempt = Attempt(root, Layout.BARE)
+    for folder, names, files in os.walk(root, followlinks=False):
+        names.sort()
+        for name in sorted(files):
+            file = Path(folder) / name
+            relative = file.relative_to(root).as_posix()
+            plain = name
+            for suffix in _PACKED:
+                plain = plain.removesuffix(suffix)
+            if not plain.endswith(_TRACE_SUFFIXES) or _OWN_OUTPUT.fullmatch(name) or _OTEL_METRICS.fullmatch(name):
+                continue
+            if file.is_symlink():
+                attempt.notices.append(Notice("symlink_refused", "a symbolic link is not followed", relative))
+                continue
+            kind = SourceKind.WIRE if plain == "network.jsonl" else SourceKind.OTLP_TRACES
+            kind = SourceKind.FRAMEWORK if plain == "framework.jsonl" else kind
+            kind = SourceKind.ACP if plain == "acp-events.jsonl" else kind
+            attempt.sources.append(Source(relative, kind, file))
+    if not attempt.sources:
+        raise EvidenceError(
+            f"nothing was recorded in {root.name}",
+            hint="expected steps/NNNN/, evaluation/inputs/NNNN/, invocation-*/output/, or files of OTLP traces",
+        )
+    _finish(attempt)
+    return attempt
+
+
+def _add(attempt: Attempt, path: str, kind: SourceKind, ordinal: str | None = None) -> bool:
+    file = safe_join(attempt.root, path)
+    if file is None:
+        return False
+    attempt.sources.append(Source(path, kind, file, ordinal))
+    return True
+
+
+def _finish(attempt: Attempt) -> None:
+    attempt.sources.sort(key=lambda source: source.path)

@@ -1,0 +1,45 @@
+"""Recorded times: ISO-8601 text to nanoseconds since the Unix epoch, and back. No clock is read here."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Final
+
+_ISO: Final = re.compile(
+    r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9})\d*)?\s*(Z|z|UTC|[+-]\d{2}:?\d{2})?"
+)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def parse_ns(text: str | None) -> int | None:
+    """Nanoseconds of an ISO-8601 time; a time without a zone is UTC. None for what cannot be read."""
+    if text is None:
+        return None
+    match = _ISO.fullmatch(text.strip())
+    if match is None:
+        return None
+    day, clock, fraction, zone = match.groups()
+    offset = "+00:00" if zone is None or zone in ("Z", "z", "UTC") else zone
+    try:
+        moment = datetime.fromisoformat(f"{day}T{clock}{offset}")
+    except ValueError:
+        return None
+    delta = moment - _EPOCH
+    seconds = delta.days * 86_400 + delta.seconds
+    return seconds * 1_000_000_000 + int((fraction or "").ljust(9, "0"))
+
+
+def format_ns(value: int | None) -> str | None:
+    """ISO-8601 in UTC with as many fraction digits as are needed (3, 6 or 9), or None."""
+    if value is None:
+        return None
+    seconds, fraction = divmod(value, 1_000_000_000)
+    try:
+        head = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    except (OverflowError, ValueError, OSError):
+        return None
+    digits = f"{fraction:09d}"
+    while digits.endswith("000"):
+        digits = digits[:-3]
+    return f"{head}.{digits}Z" if digits else f"{head}Z"
