@@ -83,6 +83,11 @@ class Dialect(Described, Protocol):
         """All the dialect can say of the span, its events and the log records that carry its span id."""
         ...
 
+    def hidden(self, span: SpanRecord) -> tuple[str, ...]:
+        """Attributes that do not mean what their name says in this producer's spans: no later dialect is shown them.
+        A name that ends in a dot stands for all that begin with it."""
+        ...
+
     def knows(self, key: str) -> bool:
         """Whether it reads, or knowingly leaves, the attribute of that name (digits may be folded to `N`)."""
         ...
@@ -98,6 +103,8 @@ class LogClassified:
     agent_name: str | None = None
     fallback_only: bool = False
     """Stands for a step of its own only where no span of the same response or tool call id exists."""
+    also: tuple[str, ...] = ()
+    """Other keys of the same call that stand on this record: groups that share a key are one group."""
 
 
 class LogDialect(Described, Protocol):

@@ -13,6 +13,7 @@ from ..registry import Registry
 from .base import Dialect
 from .draft import fill_usage
 from .kit import SpanDialect
+from .veil import veil
 
 IDENTIFIERS: Final = ("response_id", "tool_call_id")
 _MERGED_APART: Final = frozenset({"role", "said_by", "truncated", "extra", "notices", "usage"})
@@ -90,6 +91,7 @@ class Front:
                 continue
             names.append(dialect.name)
             said = dialect.classify(span)
+            span = veil(span, dialect.hidden(span))
             if merged is None:
                 merged = said
                 continue
@@ -103,6 +105,8 @@ class Front:
                 merged.conversation_id = said.conversation_id
             if merged.framework_span_id is None:
                 merged.framework_span_id = said.framework_span_id
+            if merged.log_key is None:
+                merged.log_key = said.log_key
         if merged is None:
             return Classified()
         merged.dialects = tuple(names)
@@ -113,6 +117,7 @@ class Front:
         merged: Reading | None = None
         for dialect in self.recognising(span):
             said = dialect.read(span, logs)
+            span = veil(span, dialect.hidden(span))
             if merged is None:
                 merged = said
             else:

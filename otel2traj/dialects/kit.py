@@ -33,6 +33,10 @@ class SpanDialect:
     fields: ClassVar[AttributeTable] = AttributeTable()
     role_key: ClassVar[str] = ""
     roles: ClassVar[Mapping[str, Role]] = {}
+    hides: ClassVar[tuple[str, ...]] = ()
+
+    def hidden(self, span: SpanRecord) -> tuple[str, ...]:
+        return self.hides
 
     def confirms(self, span: SpanRecord) -> bool:
         return True

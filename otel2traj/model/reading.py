@@ -35,6 +35,8 @@ class Classified:
     conversation_id: str | None = None
     framework_span_id: str | None = None
     """`abb.framework_span_id`, the id that the interceptor header carries."""
+    log_key: str | None = None
+    """The key under which log records tell of this very call (a request id, a tool call id); see `LogClassified`."""
 
 
 @dataclass(slots=True)
