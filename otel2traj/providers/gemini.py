@@ -1,0 +1,223 @@
+"""Gemini generateContent, on the Gemini API, on Vertex AI and behind Code Assist: bodies and streams to exchanges.
+
+https://github.com/googleapis/googleapis/blob/master/google/ai/generativelanguage/v1beta/generative_service.proto
+(`GenerateContentRequest`, `GenerateContentResponse`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..canonical import JsonObject, JsonValue
+from ..model.message import Output, ToolCall, Usage
+from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
+from .shape import (
+    Pieces,
+    choice_of,
+    content_digest,
+    count,
+    error_of,
+    glance_of,
+    joined,
+    obj,
+    objs,
+    place,
+    split_request,
+    string,
+    total,
+    unread,
+    usage_with_raw,
+)
+from .sse import frames, objects
+
+_METHODS = (":generateContent", ":streamGenerateContent")
+_MODEL = re.compile(r"/models/([^/:]+):")
+
+
+def model_in_path(path: str) -> str | None:
+    """The model that the request path names; the body does not say it in this API."""
+    found = _MODEL.search(path)
+    return found.group(1) if found is not None else None
+
+
+class Gemini:
+    name = "gemini"
+
+    def recognises(self, path: str, request: JsonValue, response: JsonValue) -> bool:
+        return path.endswith(_METHODS) or is_response(response) or is_request(request)
+
+    def request(self, payload: JsonValue) -> ModelRequest:
+        body, outer = _inner(payload, "request")
+        system = next((key for key in ("systemInstruction", "system_instruction") if key in body), None)
+        out = split_request(body, "contents", system=system)
+        if isinstance(body.get("contents"), (str, dict)):
+            only = body["contents"]
+            del out.parameters["contents"]
+            out.messages = [{"role": "user", "parts": [{"text": only}]} if isinstance(only, str) else only]
+        if out.model is None:
+            out.model = string(outer.get("model"))
+        return out
+
+    def response(self, payload: JsonValue) -> ModelResponse:
+        events = frames(payload)
+        if events is None:
+            return _read(_inner(payload, "response")[0], payload, complete=True)
+        merged = merge([_inner(event, "response")[0] for event in objects(events)])
+        candidates = objs(merged.get("candidates"))
+        ended = bool(candidates) and all(item.get("finishReason") is not None for item in candidates)
+        ended = ended or "promptFeedback" in merged
+        return _read(merged, payload, complete=ended and not isinstance(events[-1], str))
+
+    def glance_request(self, payload: JsonValue) -> RequestGlance:
+        body, outer = _inner(payload, "request")
+        model = string(body.get("model"))
+        out = RequestGlance(model=model if model is not None else string(outer.get("model")))
+        for content in objs(body.get("contents")):
+            for part in objs(content.get("parts")):
+                reply = obj(_either(part, "functionResponse", "function_response"))
+                call = obj(_either(part, "functionCall", "function_call"))
+                if isinstance(reply.get("id"), str):
+                    out.reported.append((reply["id"], content_digest(reply.get("response"))))
+                if isinstance(call.get("id"), str):
+                    out.emitted_history.append(call["id"])
+        return out
+
+    def glance_response(self, payload: JsonValue) -> ResponseGlance:
+        return glance_of(self.response(payload))
+
+
+def is_request(payload: JsonValue) -> bool:
+    body, _ = _inner(payload, "request")
+    return isinstance(body.get("contents"), list) and "messages" not in body
+
+
+def is_response(payload: JsonValue) -> bool:
+    events = frames(payload)
+    for event in objects(events)[:8] if events is not None else [obj(payload)]:
+        body, _ = _inner(event, "response")
+        if isinstance(body.get("candidates"), list) or "usageMetadata" in body:
+            return True
+    return False
+
+
+def _inner(payload: JsonValue, key: str) -> tuple[JsonObject, JsonObject]:
+    """Code Assist wraps both bodies once: `{"model", "project", "request": {...}}` and `{"response": {...}}`."""
+    outer = obj(payload)
+    inside = outer.get(key)
+    wrapped = isinstance(inside, dict) and any(
+        name in inside for name in ("contents", "candidates", "usageMetadata", "promptFeedback")
+    )
+    return (obj(inside), outer) if wrapped else (outer, outer)
+
+
+def _either(part: JsonObject, camel: str, snake: str) -> JsonValue:
+    value: JsonValue = part.get(camel)
+    return value if value is not None else part.get(snake)
+
+
+def usage_of(raw: JsonValue) -> Usage | None:
+    """The prompt count includes cached tokens; thoughts are counted apart from candidates, so they are added."""
+    body = obj(raw)
+    thoughts = count(body.get("thoughtsTokenCount"))
+    return usage_with_raw(
+        raw,
+        Usage(
+            input_tokens=count(body.get("promptTokenCount")),
+            output_tokens=total(count(body.get("candidatesTokenCount")), thoughts),
+            cache_read_input_tokens=count(body.get("cachedContentTokenCount")),
+            reasoning_output_tokens=thoughts,
+        ),
+    )
+
+
+def merge(chunks: list[JsonObject]) -> JsonObject:
+    """One response from its chunks: parts in order by candidate, neighbouring texts of one kind joined."""
+    out: JsonObject = {}
+    candidates: dict[int | str, JsonObject] = {}
+    for chunk in chunks:
+        for key, value in chunk.items():
+            if key == "usageMetadata" and isinstance(value, dict):
+                out[key] = {**obj(out.get(key)), **value}
+            elif key != "candidates" and value is not None and key not in out:
+                out[key] = value
+        for n, piece in enumerate(objs(chunk.get("candidates"))):
+            index = place(piece.get("index"))
+            held = candidates.setdefault(n if index is None else index, {"index": n if index is None else index})
+            for key, value in piece.items():
+                if key == "content":
+                    content = held.setdefault("content", {"role": obj(value).get("role"), "parts": []})
+                    for part in objs(obj(value).get("parts")):
+                        _add(content["parts"], part)
+                elif value is not None:
+                    held[key] = value
+    if candidates:
+        out["candidates"] = list(candidates.values())
+    for candidate in candidates.values():
+        for part in objs(obj(candidate.get("content")).get("parts")):
+            if isinstance(part.get("text"), Pieces):
+                part["text"] = part["text"].text()
+    return out
+
+
+def _add(parts: list[JsonObject], part: JsonObject) -> None:
+    text = part.get("text")
+    if not isinstance(text, str):
+        parts.append(part)
+        return
+    last = parts[-1] if parts else {}
+    rest = {key: value for key, value in part.items() if key != "text"}
+    if isinstance(last.get("text"), Pieces) and bool(last.get("thought")) == bool(part.get("thought")):
+        last["text"].append(text)
+        last.update(rest)
+    else:
+        parts.append({"text": Pieces([text]), **rest})
+
+
+def _read(body: JsonObject, payload: JsonValue, *, complete: bool) -> ModelResponse:
+    error = error_of(body.get("error"))
+    if error is None and not any(key in body for key in ("candidates", "promptFeedback", "usageMetadata")):
+        return unread(payload)
+    output = Output(model=string(body.get("modelVersion")), usage=usage_of(body.get("usageMetadata")))
+    listed: list[JsonObject] = []
+    for n, candidate in enumerate(objs(body.get("candidates"))):
+        text, reasoning, calls, other = _parts(candidate)
+        reason = string(candidate.get("finishReason"))
+        if n == 0:
+            output.text, output.reasoning, output.tool_calls = text, reasoning, calls
+            output.finish_reason, output.other_parts = reason, other
+        index = count(candidate.get("index"))
+        listed.append(
+            choice_of(
+                n if index is None else index,
+                text=text,
+                reasoning=reasoning,
+                refusal=None,
+                tool_calls=calls,
+                finish_reason=reason,
+            )
+        )
+    if len(listed) > 1:
+        output.choices = listed
+    feedback = body.get("promptFeedback")
+    if not listed and isinstance(feedback, dict):
+        output.finish_reason = string(feedback.get("blockReason"))
+        output.other_parts.append({"promptFeedback": feedback})
+    return ModelResponse(output, string(body.get("responseId")), complete and error is None, error)
+
+
+def _parts(candidate: JsonObject) -> tuple[str | None, str | None, list[ToolCall], list[JsonObject]]:
+    texts: list[str | None] = []
+    thoughts: list[str | None] = []
+    calls: list[ToolCall] = []
+    other: list[JsonObject] = []
+    for part in objs(obj(candidate.get("content")).get("parts")):
+        call = _either(part, "functionCall", "function_call")
+        if isinstance(call, dict):
+            calls.append(ToolCall(string(call.get("id")), string(call.get("name")), call.get("args")))
+        elif isinstance(part.get("text"), str):
+            (thoughts if part.get("thought") is True else texts).append(part["text"])
+        else:
+            other.append(part)
+    if candidate.get("groundingMetadata") is not None:
+        other.append({"groundingMetadata": candidate["groundingMetadata"]})
+    return joined(texts), joined(thoughts), calls, other

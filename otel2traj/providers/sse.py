@@ -1,0 +1,60 @@
+"""A streamed body to its frames, however the recorder kept it."""
+
+from __future__ import annotations
+
+from ..canonical import JsonError, JsonObject, JsonValue, loads
+
+DONE = "[DONE]"
+
+
+def frames(payload: JsonValue) -> list[JsonValue] | None:
+    """The decoded frames of a stream in order, or None when the payload is no stream.
+
+    Accepts `{"events": [...]}`, a bare list (Gemini without `alt=sse`), and the raw text of an event stream, alone or
+    as `{"text": ...}`. A frame that is not JSON stays a string, so that a cut last frame can be told.
+    """
+    if isinstance(payload, dict):
+        events = payload.get("events")
+        if isinstance(events, list):
+            return [event for event in events if event != DONE]
+        text = payload.get("text") if len(payload) == 1 else None
+        return _parse(text) if isinstance(text, str) and _looks_streamed(text) else None
+    if isinstance(payload, str):
+        return _parse(payload) if _looks_streamed(payload) else None
+    return payload if isinstance(payload, list) else None
+
+
+def objects(events: list[JsonValue]) -> list[JsonObject]:
+    return [event for event in events if isinstance(event, dict)]
+
+
+def _looks_streamed(text: str) -> bool:
+    head = text.lstrip("\ufeff\r\n")[:6]
+    return head.startswith(("data:", "event:", "id:", ": ", ":\n", "retry:"))
+
+
+def _parse(text: str) -> list[JsonValue]:
+    """`data:` lines of one block are joined by a line feed, as the event stream format says
+    (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation)."""
+    out: list[JsonValue] = []
+    data: list[str] = []
+
+    def flush() -> None:
+        if not data:
+            return
+        whole = "\n".join(data)
+        data.clear()
+        if whole == DONE:
+            return
+        try:
+            out.append(loads(whole))
+        except JsonError:
+            out.append(whole)
+
+    for line in text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        if not line:
+            flush()
+        elif line.startswith("data:"):
+            data.append(line[6:] if line.startswith("data: ") else line[5:])
+    flush()
+    return out
