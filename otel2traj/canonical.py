@@ -23,7 +23,8 @@ MAX_DEPTH: Final = 512
 """Nesting beyond this is refused, as a nesting bomb, by every reader alike."""
 
 _decode = msgspec.json.Decoder().decode
-_UNLIKE_STDLIB: Final = re.compile(rb"[:\[,]-?(?:0\.0000|[0-9][0-9.]*e)")
+_UNLIKE_STDLIB: Final = re.compile(rb"(?:^|[:\[,])-?(?:0\.0000|[0-9][0-9.]*e)")
+_CANONICAL: Final = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -138,15 +139,36 @@ def ascii_text(value: Any) -> str:
 
 def canonical_bytes(value: Any) -> bytes:
     """Sorted keys, no ASCII escapes, separators `,` and `:`: exactly `json.dumps(value, sort_keys=True,
-    ensure_ascii=False, separators=(",", ":"))` as UTF-8, for finite numbers (no reader gives others). orjson is used
-    only where its bytes are the same."""
+    ensure_ascii=False, separators=(",", ":"))` as UTF-8. orjson is used only where its bytes are the same. Numbers that
+    are not finite have no JSON, and orjson would write them as null: they raise `JsonError` (no reader gives any)."""
     try:
-        fast = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        fast = orjson.dumps(value, option=_CANONICAL)
     except (TypeError, orjson.JSONEncodeError):
-        return _stdlib(value, sort_keys=True)
-    if _UNLIKE_STDLIB.search(fast) is not None:
-        return _stdlib(value, sort_keys=True)
+        return _stdlib_canonical(value)
+    if _UNLIKE_STDLIB.search(fast) is not None or (b"null" in fast and _has_non_finite(value)):
+        return _stdlib_canonical(value)
     return fast
+
+
+def _stdlib_canonical(value: Any) -> bytes:
+    try:
+        text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError as err:
+        raise JsonError(str(err)) from err
+    return _escape_surrogates(text)
+
+
+def _has_non_finite(value: Any) -> bool:
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            stack.extend(item.values())
+        elif isinstance(item, (list, tuple)):
+            stack.extend(item)
+        elif isinstance(item, float) and not math.isfinite(item):
+            return True
+    return False
 
 
 def _stdlib(value: Any, *, sort_keys: bool) -> bytes:
