@@ -1,0 +1,383 @@
+"""LangChain objects as they were dumped by a recorder or an exporter become readings.
+
+The dumps are what `langchain_core` writes of its messages and results
+(https://github.com/langchain-ai/langchain/tree/langchain-core%3D%3D1.0.0/libs/core/langchain_core): message objects
+(`type`, `content`, `tool_calls`, ...), constructor objects (`lc`, `id`, `kwargs`), `LLMResult` (`generations`), and
+LangGraph's node outputs (`{"messages": [...]}`, a bare message, a list of commands).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from ..canonical import JsonObject, JsonValue
+from ..model.message import Message, Output, ToolCall
+from ..model.reading import Reading, Role
+from .draft import Draft
+from .messages import read_message, read_messages
+from .nested import decode, decode_arguments, decode_repr, ident, string
+from .output import output_of
+from .parts import response_value
+from .table import count, finish, make_usage
+
+DIALECT: Final = "langchain_dump"
+SUCCEEDED: Final = frozenset({"succeeded", "success", "completed", "ok"})
+_INTERNAL_IDS: Final = ("lc_run-", "run-", "lc_")
+
+
+def read_llm(input: JsonValue, output: JsonValue, metadata: Mapping[str, Any] | None, error: str | None) -> Reading:
+    """A model call of the framework recorder: `span_start.input` and `span_end.output` of a span of kind `llm`."""
+    draft = Draft(DIALECT, {}, Role.MODEL_CALL)
+    draft.put_messages(read_messages(input))
+    read_result(draft, output)
+    _read_metadata(draft, metadata or {})
+    _read_error(draft, error)
+    return draft.reading
+
+
+def read_tool(
+    input: JsonValue, output: JsonValue, tool_call_id: str | None, tool_status: str | None, error: str | None
+) -> Reading:
+    """A tool execution of the framework recorder. The id is the recorder's own, else that of the ToolMessage in the
+    output, else that of the tool call given as input; the result is unwrapped."""
+    draft = Draft(DIALECT, {}, Role.TOOL_EXECUTION)
+    draft.put("tool_call_id", ident(tool_call_id))
+    result = tool_result(output, draft.reading.tool_call_id)
+    if result is not None:
+        draft.put("tool_call_id", result.call_id)
+        draft.put("tool_name", result.name)
+        draft.put("result", result.content)
+        draft.put("is_error", result.is_error)
+    call = call_input(input)
+    if call is not None:
+        draft.put("tool_call_id", call.id)
+        draft.put("tool_name", call.name)
+        draft.put("arguments", call.arguments)
+    draft.put("arguments", plain_input(input))
+    if tool_status is not None:
+        draft.reading.is_error = tool_status not in SUCCEEDED
+    _read_error(draft, error)
+    return draft.reading
+
+
+def node_output_tool_calls(output: JsonValue) -> list[ToolCall]:
+    """Tool calls of the AI messages in the output of a LangGraph node, in order; [] without any."""
+    calls: list[ToolCall] = []
+    seen: set[str] = set()
+    for message in node_messages(output):
+        for part in message.parts:
+            if part.get("type") != "tool_call" or part.get("builtin") or message.role != "assistant":
+                continue
+            call_id = part.get("id")
+            if isinstance(call_id, str):
+                if call_id in seen:
+                    continue
+                seen.add(call_id)
+            calls.append(ToolCall(part.get("id"), part.get("name"), part.get("arguments")))
+    return calls
+
+
+def node_messages(output: JsonValue) -> list[Message]:
+    """The messages that a node returned, in whichever of its forms."""
+    return [message for item in _message_objects(decode(output).value) for message in read_message(item)]
+
+
+def _message_objects(value: JsonValue, depth: int = 0) -> Iterator[JsonObject]:
+    if depth > 6:
+        return
+    if isinstance(value, list):
+        for item in value:
+            yield from _message_objects(item, depth + 1)
+    elif isinstance(value, dict):
+        if is_message(value):
+            yield value
+            return
+        kwargs = value.get("kwargs")
+        if value.get("lc") is not None and isinstance(kwargs, dict):
+            value = kwargs
+        for key in ("messages", "update", "output", "data", "result"):
+            if isinstance(value.get(key), (list, dict)):
+                yield from _message_objects(value[key], depth + 1)
+
+
+def is_message(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a dumped message, in any of the forms."""
+    if value.get("lc") is not None:
+        path = value.get("id")
+        return isinstance(path, list) and bool(path) and str(path[-1]).removesuffix("Chunk").endswith("Message")
+    if isinstance(value.get("data"), dict) and isinstance(value.get("type"), str):
+        return "content" in value["data"]
+    return "content" in value and ("type" in value or "role" in value)
+
+
+def read_result(draft: Draft, output: JsonValue) -> None:
+    """An `LLMResult`, a message, or a list of them: answer, usage, model, response id, finish reason."""
+    value = decode(output).value
+    objects = list(_generations(value))
+    found: list[Message] = []
+    for generation, message in objects:
+        read = read_message(message) if message is not None else []
+        if not read and isinstance(generation.get("text"), str):
+            read = [
+                Message("assistant", [{"type": "text", "content": generation["text"]}] if generation["text"] else [])
+            ]
+        for answer in read:
+            answer.finish_reason = answer.finish_reason or _finish(generation, message)
+        found.extend(read)
+    draft.put_output(output_of(found, choices=len(objects) > 1))
+    for generation, message in objects[:1]:
+        _read_response(draft, generation, message or {})
+    if isinstance(value, dict) and isinstance(value.get("llm_output"), dict):
+        _read_llm_output(draft, value["llm_output"])
+
+
+def _generations(value: JsonValue) -> Iterator[tuple[JsonObject, JsonObject | None]]:
+    """(generation, its message) of the first prompt's batch."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _generations(item)
+        return
+    if not isinstance(value, dict):
+        if isinstance(value, str) and value:
+            yield {"text": value}, None
+        return
+    batches = value.get("generations")
+    if isinstance(batches, list):
+        batch = batches[0] if batches else []
+        for item in batch if isinstance(batch, list) else batches:
+            if isinstance(item, dict):
+                message = item.get("message")
+                if message is None and isinstance(item.get("kwargs"), dict):
+                    item = item["kwargs"]
+                    message = item.get("message")
+                yield item, message if isinstance(message, dict) else None
+        return
+    if is_message(value):
+        yield {}, value
+        return
+    inner = value.get("messages", value.get("message", value.get("output")))
+    if isinstance(inner, dict):
+        yield from _generations(inner)
+
+
+def body(message: JsonObject) -> JsonObject:
+    """The fields of a message, out of its constructor or data wrapper."""
+    for key in ("kwargs", "data"):
+        inner = message.get(key)
+        if isinstance(inner, dict):
+            return inner
+    return message
+
+
+def _finish(generation: JsonObject, message: JsonObject | None) -> str | None:
+    info = generation.get("generation_info")
+    response = body(message).get("response_metadata") if message is not None else None
+    for holder in (info, response):
+        if isinstance(holder, dict):
+            for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"):
+                found = finish(holder.get(key))
+                if found is not None:
+                    return found
+    return None
+
+
+def _read_response(draft: Draft, generation: JsonObject, message: JsonObject) -> None:
+    fields = body(message)
+    info = fields.get("response_metadata")
+    info = info if isinstance(info, dict) else {}
+    for key in ("id", "response_id"):
+        draft.put("response_id", response_id(info.get(key)))
+    draft.put("response_id", response_id(fields.get("id")))
+    draft.put("response_model", string(info.get("model_name")) or string(info.get("model")))
+    if info.get("status") == "completed" or "status" in info:
+        draft.put("finish_reason", finish(info.get("status")))
+    usage = fields.get("usage_metadata")
+    if isinstance(usage, dict):
+        details_in, details_out = _dict(usage.get("input_token_details")), _dict(usage.get("output_token_details"))
+        draft.put_usage(
+            make_usage(
+                count(usage.get("input_tokens")),
+                count(usage.get("output_tokens")),
+                count(details_in.get("cache_read")),
+                count(details_in.get("cache_creation")),
+                count(details_out.get("reasoning")),
+            )
+        )
+    _read_token_usage(draft, info.get("token_usage", info.get("usage")))
+
+
+def response_id(value: JsonValue) -> str | None:
+    """A provider's response id; LangChain's own run and message ids are something else."""
+    found = ident(value)
+    if found is None or found.startswith(_INTERNAL_IDS) or _is_uuid(found):
+        return None
+    return found
+
+
+def _is_uuid(text: str) -> bool:
+    return len(text) == 36 and text.count("-") == 4
+
+
+def _dict(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _read_token_usage(draft: Draft, value: JsonValue) -> None:
+    usage = _dict(value)
+    if not usage:
+        return
+    details_in = _dict(usage.get("prompt_tokens_details", usage.get("input_tokens_details")))
+    details_out = _dict(usage.get("completion_tokens_details", usage.get("output_tokens_details")))
+    exclusive = "cache_read_input_tokens" in usage or "cache_creation_input_tokens" in usage
+    draft.put_usage(
+        make_usage(
+            count(usage.get("prompt_tokens", usage.get("input_tokens"))),
+            count(usage.get("completion_tokens", usage.get("output_tokens"))),
+            count(details_in.get("cached_tokens", usage.get("cache_read_input_tokens"))),
+            count(details_in.get("cache_write_tokens", usage.get("cache_creation_input_tokens"))),
+            count(details_out.get("reasoning_tokens")),
+            input_excludes_cache=exclusive,
+        )
+    )
+
+
+def _read_llm_output(draft: Draft, value: JsonObject) -> None:
+    draft.put("response_id", response_id(value.get("id")))
+    draft.put("response_model", string(value.get("model_name")) or string(value.get("model")))
+    _read_token_usage(draft, value.get("token_usage", value.get("usage")))
+
+
+def _read_metadata(draft: Draft, metadata: Mapping[str, Any]) -> None:
+    draft.put("request_model", string(metadata.get("ls_model_name")))
+    draft.put("provider", string(metadata.get("ls_provider")))
+    parameters = {
+        name: metadata[key]
+        for name, key in (("temperature", "ls_temperature"), ("max_tokens", "ls_max_tokens"), ("stop", "ls_stop"))
+        if metadata.get(key) is not None
+    }
+    draft.put("parameters", parameters or None)
+    draft.put("conversation_id", ident(metadata.get("thread_id")))
+    draft.put("agent_name", string(metadata.get("lc_agent_name")))
+
+
+def _read_error(draft: Draft, error: str | None) -> None:
+    if error is not None:
+        draft.reading.is_error = True
+        draft.put("error", error)
+
+
+class ToolResult(NamedTuple):
+    """What a tool returned, out of its wrappers. `is_error` is None where nothing was said."""
+
+    content: JsonValue
+    call_id: str | None = None
+    name: str | None = None
+    is_error: bool | None = None
+
+
+def tool_result(output: JsonValue, call_id: str | None = None) -> ToolResult | None:
+    """A tool's output: the content of a ToolMessage in any wrapper, of an MCP result, or the value as it stands.
+
+    None where there is no output. Messages and commands are looked into for the one ToolMessage they hold, or the one
+    that answers `call_id`.
+    """
+    if output is None:
+        return None
+    value = decode(output, repair=False).value
+    if isinstance(value, (dict, list)):
+        message = tool_message(value, call_id)
+        if message is not None:
+            fields = body(message)
+            status = fields.get("status")
+            return ToolResult(
+                response_value(fields.get("content")),
+                ident(fields.get("tool_call_id")),
+                string(fields.get("name")),
+                None if not isinstance(status, str) else status == "error",
+            )
+        if isinstance(value, dict):
+            if set(value) == {"output"}:
+                inner = value["output"]
+                return tool_result(inner, call_id) if isinstance(inner, (dict, list)) else ToolResult(inner)
+            if isinstance(value.get("content"), list) and "isError" in value:
+                failed = value["isError"]
+                return ToolResult(
+                    response_value(value["content"]), None, None, failed if isinstance(failed, bool) else None
+                )
+        return ToolResult(value if not isinstance(output, str) else output)
+    return ToolResult(output)
+
+
+def tool_message(value: JsonValue, call_id: str | None = None) -> JsonObject | None:
+    """The one dumped ToolMessage in a value, or the last that answers `call_id`; None where that is not one."""
+    found = list(_tool_messages(value, 0))
+    if call_id is not None:
+        answers = [message for message in found if body(message).get("tool_call_id") == call_id]
+        if answers:
+            return answers[-1]
+    return found[0] if len(found) == 1 else None
+
+
+def _tool_messages(value: JsonValue, depth: int) -> Iterator[JsonObject]:
+    if depth > 8:
+        return
+    if isinstance(value, list):
+        for item in value:
+            yield from _tool_messages(item, depth + 1)
+    elif isinstance(value, dict):
+        fields = body(value)
+        if "tool_call_id" in fields and "content" in fields:
+            yield value
+            return
+        for key in ("output", "update", "messages", "kwargs", "data"):
+            inner = value.get(key)
+            if isinstance(inner, (dict, list)):
+                yield from _tool_messages(inner, depth + 1)
+
+
+def plain_input(input: JsonValue) -> JsonValue:
+    """Tool arguments as an object, out of JSON or of a Python literal; a bare scalar stays as recorded."""
+    value = decode_arguments(input)
+    return decode_repr(value) if isinstance(value, str) else value
+
+
+def tool_input(input: JsonValue) -> JsonValue:
+    """The same, out of the wrappers that instrumentations put around arguments."""
+    value = plain_input(input)
+    if not isinstance(value, dict):
+        return value
+    if isinstance(value.get("inputs"), dict) and "input_str" in value:
+        inputs: JsonObject = value["inputs"]
+        return inputs
+    if "input_str" in value:
+        return decode_repr(value["input_str"])
+    if "kwargs" in value and set(value) <= {"args", "kwargs", "sanitize_inputs_outputs"}:
+        kwargs, args = value["kwargs"], value.get("args")
+        if not args and isinstance(kwargs, dict):
+            return kwargs
+        if isinstance(args, list) and len(args) == 1 and isinstance(args[0], dict) and not kwargs:
+            return args[0]
+        return value
+    if "input" in value and set(value) <= {"input", "options"}:
+        inner = value["input"]
+        return decode_repr(inner) if isinstance(inner, str) else inner
+    return value
+
+
+def call_input(input: JsonValue) -> ToolCall | None:
+    """The tool call, where a tool was given one whole: `{"name", "args", "id", "type": "tool_call"}`, or the same in
+    LangGraph's `{"__type": "tool_call_with_context", "tool_call": ...}`."""
+    value = decode(input, repair=False).value
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, dict) and isinstance(value.get("tool_call"), dict):
+        value = value["tool_call"]
+    if not isinstance(value, dict) or value.get("type") != "tool_call" or "args" not in value:
+        return None
+    return ToolCall(ident(value.get("id")), string(value.get("name")), decode_arguments(value["args"]))
+
+
+def to_output(messages: list[Message]) -> Output | None:
+    """The output of one answer told in several messages."""
+    return output_of(messages, choices=False)
