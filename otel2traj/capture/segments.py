@@ -1,0 +1,215 @@
+"""Accepted bodies to a segment log on disk, and back: the record format, the reader, the recovery.
+
+A segment is a file of records, each a fixed header, then the body exactly as it came (encoding included):
+
+    magic "o2tr" · crc32 of what follows · body length · received ns · items · signal · content · encoding · version
+
+A record of signal `END` closes a segment. Numbers are little-endian. Segments are named by number, `00000001.seg`, and
+written by one process each, which holds a lock on the file while it may still write.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import IO, Final
+
+from .inflate import crc32
+
+MAGIC: Final = b"o2tr"
+HEADER: Final = struct.Struct("<4sIIQIBBBB")
+_CHECKED: Final = struct.Struct("<IQIBBBB")
+_CHECKED_AT: Final = 8
+VERSION: Final = 1
+MAX_BODY: Final = 1 << 31
+"""A length beyond this is damage, never a record."""
+_NAME: Final = re.compile(r"([0-9]{8,})\.seg")
+
+
+class Signal(IntEnum):
+    END = 0
+    TRACES = 1
+    LOGS = 2
+    METRICS = 3
+
+
+class Content(IntEnum):
+    PROTOBUF = 1
+    JSON = 2
+
+
+class Encoding(IntEnum):
+    IDENTITY = 0
+    GZIP = 1
+    DEFLATE = 2
+    ZSTD = 3
+
+
+@dataclass(slots=True)
+class Record:
+    """One accepted body. `items` counts spans, log records or data points; `offset` is that of its header."""
+
+    signal: Signal
+    content: Content
+    encoding: Encoding
+    received_ns: int
+    items: int
+    body: bytes
+    offset: int = 0
+
+    @property
+    def end(self) -> int:
+        return self.offset + HEADER.size + len(self.body)
+
+
+def header(signal: Signal, content: Content, encoding: Encoding, received_ns: int, items: int, body: bytes) -> bytes:
+    """The bytes that go before `body` on disk."""
+    checked = _CHECKED.pack(len(body), received_ns, items, signal, content, encoding, VERSION)
+    return MAGIC + struct.pack("<I", crc32(body, crc32(checked))) + checked
+
+
+def end_record(received_ns: int) -> bytes:
+    return header(Signal.END, Content.PROTOBUF, Encoding.IDENTITY, received_ns, 0, b"")
+
+
+def read_record(file: IO[bytes], offset: int) -> Record | None:
+    """The record at `offset`, or None where no whole and undamaged record begins."""
+    file.seek(offset)
+    head = file.read(HEADER.size)
+    if len(head) < HEADER.size or not head.startswith(MAGIC):
+        return None
+    _, crc, length, received, items, signal, content, encoding, version = HEADER.unpack(head)
+    if length > MAX_BODY or version != VERSION:
+        return None
+    body = file.read(length)
+    if len(body) < length or crc32(body, crc32(head[_CHECKED_AT:])) != crc:
+        return None
+    try:
+        return Record(Signal(signal), Content(content), Encoding(encoding), received, items, body, offset)
+    except ValueError:
+        return None
+
+
+def resync(file: IO[bytes], offset: int) -> int | None:
+    """Where the next undamaged record after `offset` begins, or None when there is none."""
+    chunk_size = 1 << 20
+    position = offset + 1
+    while True:
+        file.seek(position)
+        chunk = file.read(chunk_size)
+        at = chunk.find(MAGIC)
+        while at >= 0:
+            if read_record(file, position + at) is not None:
+                return position + at
+            at = chunk.find(MAGIC, at + 1)
+        if len(chunk) < chunk_size:
+            return None
+        position += chunk_size - len(MAGIC) + 1
+
+
+def read_from(file: IO[bytes], offset: int) -> Iterator[Record]:
+    """Undamaged records from `offset` on; stops at the tail. Damage between records is stepped over."""
+    while True:
+        record = read_record(file, offset)
+        if record is None:
+            after = resync(file, offset)
+            if after is None:
+                return
+            offset = after
+            continue
+        yield record
+        offset = record.end
+
+
+def segment_files(folder: Path) -> list[Path]:
+    """The segments of a log, in the order they were begun."""
+    if not folder.is_dir():
+        return []
+    found = [(int(m.group(1)), folder / name) for name in os.listdir(folder) if (m := _NAME.fullmatch(name))]
+    return [path for _, path in sorted(found)]
+
+
+def create_segment(folder: Path) -> tuple[int, Path]:
+    """A new, locked, empty segment after all others: its file descriptor and path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    number = 1
+    existing = segment_files(folder)
+    if existing:
+        number = int(existing[-1].stem) + 1
+    while True:
+        path = folder / f"{number:08d}.seg"
+        try:
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
+        except FileExistsError:
+            number += 1
+            continue
+        lock(fd)
+        sync_folder(folder)
+        return fd, path
+
+
+def lock(fd: int) -> bool:
+    """Take the exclusive lock of an open file; False when another process holds it."""
+    try:
+        import fcntl
+    except ImportError:  # pragma: no cover - Windows has no flock: one writer per directory is then on trust
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names in a folder durable, where the system can."""
+    with contextlib.suppress(OSError):
+        fd = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+@dataclass(slots=True)
+class Recovered:
+    """What `recover` found in one segment that its writer did not close."""
+
+    path: Path
+    records: int
+    cut: int
+    damaged: int
+    """Bytes that are no record but have records after them: kept, stepped over by readers."""
+
+
+def recover(folder: Path) -> list[Recovered]:
+    """Cut the torn tail off every segment whose writer is gone, and nothing else. Live segments are left alone."""
+    found: list[Recovered] = []
+    for path in segment_files(folder):
+        with path.open("r+b") as file:
+            if not lock(file.fileno()):
+                continue
+            good = records = damaged = 0
+            closed = False
+            for record in read_from(file, 0):
+                damaged += record.offset - good
+                good = record.end
+                closed = record.signal is Signal.END
+                records += not closed
+            size = os.fstat(file.fileno()).st_size
+            if closed and size == good:
+                continue
+            if size > good:
+                file.truncate(good)
+            file.seek(good)
+            file.write(end_record(0))
+            file.flush()
+            os.fsync(file.fileno())
+            found.append(Recovered(path, records, size - good, damaged))
+    return found

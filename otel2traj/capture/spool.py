@@ -1,0 +1,225 @@
+"""Accepted bodies into the segment log: one writer thread, one sync for all that wait, then the answer.
+
+Nothing is acknowledged before `fdatasync` returned. When writing fails the segment is cut back to its last good byte
+(or left behind, when a sync failed and what is on disk is unknown), everyone who waited is refused, and the next body
+tries again. Waiting bodies are bounded; beyond the mark a body is refused at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from .segments import Content, Encoding, Signal, create_segment, end_record, header
+
+Done = Callable[[Exception | None], None]
+"""Called once from the writer thread: with None when the body is durable, with the reason when it is refused."""
+
+_IOV: Final = 512
+"""Buffers for one writev; systems allow 1024."""
+
+
+class Busy(Exception):
+    """The body cannot be taken now; try again after `retry_after` seconds."""
+
+    def __init__(self, message: str, retry_after: int = 1) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+def _sync(fd: int) -> None:
+    getattr(os, "fdatasync", os.fsync)(fd)
+
+
+class Spool:
+    """The writing end of a segment log. `append` may be called from any thread.
+
+    `high_water` bounds the bytes that wait; `min_free` is disk space (bytes) left for others; `sync=False` leaves
+    writing back to the system. `write` and `sync_call` stand in for the system calls in tests.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        segment_bytes: int = 128 << 20,
+        high_water: int = 256 << 20,
+        min_free: int = 32 << 20,
+        sync: bool = True,
+        clock: Callable[[], int] = time.time_ns,
+        write: Callable[[int, Sequence[bytes]], int] | None = None,
+        sync_call: Callable[[int], None] = _sync,
+    ) -> None:
+        self._folder = folder
+        self._segment_bytes = segment_bytes
+        self._high_water = high_water
+        self._min_free = min_free
+        self._sync_wanted = sync
+        self._clock = clock
+        self._write = os.writev if write is None else write
+        self._sync_call = sync_call
+        self._ready = threading.Condition()
+        self._queue: list[tuple[bytes, bytes, Done]] = []
+        self._waiting = 0
+        self._closing = False
+        self._fd = -1
+        self._size = 0
+        self.path: Path | None = None
+        self.records = self.bytes = self.syncs = self.refused = 0
+        self.failing: str | None = None
+        """Why the last attempt to write failed; None while the log takes bodies."""
+        self._thread = threading.Thread(target=self._run, name="otel2traj-spool", daemon=True)
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """Bytes accepted and not yet durable."""
+        return self._waiting
+
+    def append(
+        self, signal: Signal, content: Content, encoding: Encoding, items: int, body: bytes, done: Done
+    ) -> None:
+        """Queue a body; `done` is called when its fate is known. Raises `Busy` when too much waits already."""
+        head = header(signal, content, encoding, self._clock(), items, body)
+        with self._ready:
+            if self._closing:
+                raise Busy("the receiver is stopping", retry_after=5)
+            if self._waiting + len(body) > self._high_water and self._queue:
+                self.refused += 1
+                raise Busy("too much is waiting for the disk")
+            self._waiting += len(body)
+            self._queue.append((head, body, done))
+            self._ready.notify()
+
+    def append_and_wait(
+        self, signal: Signal, content: Content, encoding: Encoding, items: int, body: bytes, timeout: float = 30.0
+    ) -> None:
+        """`append`, and wait until the body is durable. Raises `Busy`."""
+        event = threading.Event()
+        reasons: list[Exception | None] = []
+
+        def done(reason: Exception | None) -> None:
+            reasons.append(reason)
+            event.set()
+
+        self.append(signal, content, encoding, items, body, done)
+        if not event.wait(timeout):
+            raise Busy("the disk does not answer", retry_after=5)
+        if reasons[0] is not None:
+            raise reasons[0]
+
+    def close(self, timeout: float = 30.0) -> None:
+        """Write and sync what waits, close the segment. Later bodies are refused."""
+        with self._ready:
+            self._closing = True
+            self._ready.notify()
+        self._thread.join(timeout)
+
+    def close_inherited(self) -> None:
+        """Let go of the file in a forked child; the log goes on in the parent."""
+        if self._fd >= 0:
+            with contextlib.suppress(OSError):
+                os.close(self._fd)
+            self._fd = -1
+
+    def _run(self) -> None:
+        while True:
+            with self._ready:
+                while not self._queue and not self._closing:
+                    self._ready.wait()
+                batch, self._queue = self._queue, []
+                closing = self._closing
+            if batch:
+                self._store(batch)
+            elif closing:
+                self._seal()
+                return
+
+    def _store(self, batch: list[tuple[bytes, bytes, Done]]) -> None:
+        reason: Exception | None = None
+        try:
+            self._open()
+            buffers = [part for head, body, _ in batch for part in (head, body)]
+            self._write_all(buffers)
+            size = sum(map(len, buffers))
+            if self._sync_wanted:
+                self._sync_or_leave()
+            self._size += size
+            self.failing = None
+            self.records += len(batch)
+            self.bytes += size
+            self.syncs += 1
+        except OSError as err:
+            self.failing = err.strerror or type(err).__name__
+            self._cut_back()
+            reason = Busy(f"the log cannot be written: {self.failing}", retry_after=2)
+            self.refused += len(batch)
+        with self._ready:
+            self._waiting -= sum(len(body) for _, body, _ in batch)
+        for _, _, done in batch:
+            with contextlib.suppress(Exception):
+                done(reason)
+        if reason is None and self._size >= self._segment_bytes:
+            self._seal()
+
+    def _open(self) -> None:
+        if self._fd < 0:
+            self._fd, self.path = create_segment(self._folder)
+            self._size = 0
+        if self._min_free and hasattr(os, "fstatvfs"):
+            disk = os.fstatvfs(self._fd)
+            if disk.f_bavail * disk.f_frsize < self._min_free:
+                raise OSError(28, "the disk is nearly full")
+
+    def _write_all(self, buffers: list[bytes]) -> None:
+        at = 0
+        while at < len(buffers):
+            part = buffers[at : at + _IOV]
+            wanted = sum(map(len, part))
+            written = self._write(self._fd, part)
+            if written < wanted:
+                rest = memoryview(b"".join(part))[written:]
+                while rest:
+                    count = self._write(self._fd, [bytes(rest)])
+                    if count == 0:
+                        raise OSError(5, "nothing was written")
+                    rest = rest[count:]
+            at += _IOV
+
+    def _sync_or_leave(self) -> None:
+        try:
+            self._sync_call(self._fd)
+        except OSError:
+            fd, self._fd = self._fd, -1
+            with contextlib.suppress(OSError):
+                os.ftruncate(fd, self._size)
+            with contextlib.suppress(OSError):
+                os.close(fd)
+            raise
+
+    def _cut_back(self) -> None:
+        if self._fd < 0:
+            return
+        try:
+            os.ftruncate(self._fd, self._size)
+            os.lseek(self._fd, self._size, os.SEEK_SET)
+        except OSError:
+            fd, self._fd = self._fd, -1
+            with contextlib.suppress(OSError):
+                os.close(fd)
+
+    def _seal(self) -> None:
+        if self._fd < 0:
+            return
+        fd, self._fd = self._fd, -1
+        with contextlib.suppress(OSError):
+            os.write(fd, end_record(self._clock()))
+            if self._sync_wanted:
+                self._sync_call(fd)
+        with contextlib.suppress(OSError):
+            os.close(fd)
