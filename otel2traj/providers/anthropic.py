@@ -33,7 +33,7 @@ _DELTA_FIELD = {
     "signature_delta": ("thinking", "signature"),
     "input_json_delta": ("tool_use", "partial_json"),
 }
-_EVENTS = {"message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop"}
+_EVENTS = ("message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop")
 
 
 class Anthropic:
@@ -123,8 +123,14 @@ def merge(events: list[JsonObject]) -> tuple[JsonObject, bool]:
             blocks += [dict(block) for block in objs(body.get("content"))]
         elif kind == "content_block_start":
             block = dict(obj(event.get("content_block")))
+            if block.get("type") == "tool_use" and block.get("input") == {}:
+                del block["input"]  # every stream begins with this placeholder; the end of the block makes it an answer
             latest[place(event.get("index"))] = latest[None] = block
             blocks.append(block)
+        elif kind == "content_block_stop":
+            block = latest.get(place(event.get("index")), {})
+            if block.get("type") == "tool_use":
+                block.setdefault("input", {})
         elif kind == "content_block_delta":
             _add(blocks, latest, place(event.get("index")), obj(event.get("delta")))
         elif kind == "message_delta":

@@ -26,7 +26,7 @@ from .shape import (
 )
 from .sse import frames, objects
 
-_ENDS = {"response.completed", "response.incomplete", "response.failed"}
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
 _OWN = {
     "instructions",
     "max_output_tokens",
@@ -221,8 +221,8 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
     output.text, output.refusal, output.reasoning = joined(texts), joined(refusals), joined(thoughts, "\n")
     status = string(body.get("status"))
     reason = string(obj(body.get("incomplete_details")).get("reason"))
-    output.finish_reason = reason if reason is not None else status
-    return ModelResponse(output, string(body.get("id")), complete and status not in _OPEN, error)
+    output.finish_reason = reason if reason is not None or status in _OPEN else status
+    return ModelResponse(output, string(body.get("id")), complete and error is None and status not in _OPEN, error)
 
 
 _CLIENT = {"function_call", "custom_tool_call"}
