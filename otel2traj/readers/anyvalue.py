@@ -1,0 +1,170 @@
+"""OTLP `AnyValue` and `KeyValue` lists in JSON, decoded when somebody looks.
+
+`bytesValue` becomes `{"base64": text}`, numbers that are not finite become `"NaN"`, `"Infinity"` and `"-Infinity"`, an
+empty value becomes None, `doubleValue` is a float and `intValue` an exact int of any size.
+https://github.com/open-telemetry/opentelemetry-proto/blob/v1.9.0/opentelemetry/proto/common/v1/common.proto
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ..canonical import JsonError, JsonValue, loads, loads_tolerant
+
+NOTHING: Final = Raw(b"{}")
+
+
+class KeyValue(Struct, gc=False):
+    """One attribute whose value stays bytes."""
+
+    key: str = ""
+    value: Raw = NOTHING
+
+
+class _Text(Struct, gc=False, forbid_unknown_fields=True):
+    stringValue: str
+
+
+_text = msgspec.json.Decoder(_Text).decode
+
+_NON_FINITE: Final = {"nan": "NaN", "infinity": "Infinity", "-infinity": "-Infinity", "inf": "Infinity"}
+
+_SNAKE: Final = {
+    "string_value": "stringValue",
+    "bool_value": "boolValue",
+    "int_value": "intValue",
+    "double_value": "doubleValue",
+    "array_value": "arrayValue",
+    "kvlist_value": "kvlistValue",
+    "bytes_value": "bytesValue",
+}
+
+
+def decode_raw(raw: Raw | bytes | memoryview) -> JsonValue:
+    """The value of one `AnyValue` given as JSON bytes; None where it is empty or cannot be decoded at all."""
+    try:
+        return _text(raw).stringValue
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    try:
+        return decode_any(loads(memoryview(raw)))
+    except JsonError:
+        pass
+    try:
+        return decode_any(loads_tolerant(memoryview(raw))[0])
+    except (JsonError, RecursionError):
+        return None
+
+
+def decode_any(value: JsonValue) -> JsonValue:
+    """The value of one `AnyValue` given as a JSON object, under either spelling of its field names.
+
+    Of several fields the first that is not null counts. Anything that is not an object is taken as the value itself.
+    """
+    if not isinstance(value, dict):
+        return value
+    for name, item in value.items():
+        if item is None:
+            continue
+        kind = _SNAKE.get(name, name)
+        if kind == "stringValue" or kind == "boolValue":
+            return item  # type: ignore[no-any-return]
+        if kind == "intValue":
+            return whole(item)
+        if kind == "doubleValue":
+            return real(item)
+        if kind == "bytesValue":
+            return {"base64": item}
+        if kind == "arrayValue":
+            return [decode_any(one) for one in _values(item)]
+        if kind == "kvlistValue":
+            return decode_pairs(_values(item))
+    return None
+
+
+def _values(item: Any) -> list[Any]:
+    if isinstance(item, list):
+        return item
+    values = item.get("values") if isinstance(item, dict) else None
+    return values if isinstance(values, list) else []
+
+
+def decode_pairs(pairs: Iterable[Any]) -> dict[str, JsonValue]:
+    """A list of `{"key", "value"}` objects as a dictionary; of equal keys the last counts."""
+    out: dict[str, JsonValue] = {}
+    for pair in pairs:
+        if isinstance(pair, dict) and pair.get("key") is not None:
+            out[str(pair["key"])] = decode_any(pair.get("value"))
+    return out
+
+
+def whole(item: Any) -> JsonValue:
+    """An exact int from a string or a number; what is neither stays as it was recorded."""
+    if isinstance(item, str):
+        try:
+            return int(item)
+        except ValueError:
+            return item
+    if isinstance(item, float) and math.isfinite(item) and item.is_integer():
+        return int(item)
+    return item  # type: ignore[no-any-return]
+
+
+def real(item: Any) -> JsonValue:
+    """A finite float, or the ProtoJSON word for one that is not."""
+    if isinstance(item, bool):
+        return item
+    if isinstance(item, str):
+        word = _NON_FINITE.get(item.lower())
+        if word is not None:
+            return word
+    try:
+        number = float(item)
+    except (ValueError, OverflowError, TypeError):
+        return item  # type: ignore[no-any-return]
+    if math.isfinite(number):
+        return number
+    return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+
+
+class Attributes(Mapping[str, Any]):
+    """Attributes whose values decode at `[]` and are kept once decoded. Keys are cheap. It holds on to the bytes it
+    was read from, so keep values and not the mapping."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, pairs: Iterable[KeyValue]) -> None:
+        self._values: dict[str, Any] = {pair.key: pair.value for pair in pairs}
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._values[key]
+        if type(value) is Raw:
+            value = self._values[key] = decode_raw(value)
+        return value
+
+    def get(self, key: str, default: Any = None) -> Any:
+        if key not in self._values:
+            return default
+        return self[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapping) and dict(self) == dict(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Attributes({dict(self)!r})"

@@ -1,0 +1,66 @@
+"""What spans of one file share: resource and scope, found again by the offset of a span; and remarks, gathered."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..model.evidence import Notice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Context:
+    """Resource attributes and scope of a run of records."""
+
+    resource: dict[str, Any]
+    scope_name: str = ""
+    scope_version: str = ""
+    logs: bool = False
+    """Whether the records are log records."""
+
+
+EMPTY = Context({})
+
+
+class ContextTable:
+    """Which context is in force from which offset on; 16 bytes for each change, contexts are kept once."""
+
+    def __init__(self) -> None:
+        self._offsets = array("Q")
+        self._indexes = array("L")
+        self._contexts: list[Context] = []
+        self._index_of: dict[int, int] = {}
+
+    def put(self, offset: int, context: Context) -> None:
+        """`context` holds for records from `offset` on; offsets must rise."""
+        index = self._index_of.get(id(context))
+        if index is None:
+            index = self._index_of[id(context)] = len(self._contexts)
+            self._contexts.append(context)
+        if not self._indexes or self._indexes[-1] != index:
+            self._offsets.append(offset)
+            self._indexes.append(index)
+
+    def at(self, offset: int) -> Context:
+        place = bisect_right(self._offsets, offset) - 1
+        return EMPTY if place < 0 else self._contexts[self._indexes[place]]
+
+
+class Repairs:
+    """Repairs that lost nothing, told once for each kind; those that lost something are told at once."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._kinds: dict[str, tuple[int, int | None]] = {}
+
+    def note(self, kind: str, line: int | None) -> None:
+        count, first = self._kinds.get(kind, (0, line))
+        self._kinds[kind] = (count + 1, first)
+
+    def notices(self) -> Iterator[Notice]:
+        for kind, (count, first) in self._kinds.items():
+            message = kind if count == 1 else f"{kind}, in {count} records"
+            yield Notice("repaired_record", message, self.path, first, lossy=False)

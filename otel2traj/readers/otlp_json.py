@@ -1,0 +1,280 @@
+"""OTLP JSON, in any arrangement of documents, into spans and log records.
+
+Heads are decoded at once, attribute values when somebody looks. What the typed decoder refuses is read once more,
+tolerantly, and every repair is told. Export requests (`resourceSpans`, `resourceLogs`), a ResourceSpans or ResourceLogs
+without its wrapper, and the `instrumentationLibrary…` names of before 2022 are all read; metrics are counted.
+https://github.com/open-telemetry/opentelemetry-proto/blob/v1.9.0/docs/specification.md#json-protobuf-encoding
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ..canonical import JsonError, JsonObject, loads_tolerant
+from ..errors import EvidenceError
+from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanRecord
+from . import otlp_dict
+from .context import Context, ContextTable, Repairs
+from .framing import Doc, documents
+from .inflate import Stream
+from .otlp_heads import decode_log, decode_span
+from .otlp_locate import locate
+
+_NULL: Final = Raw(b"null")
+_TOP: Final = frozenset(
+    ("resourceSpans", "resourceLogs", "resourceMetrics", "resource_spans", "resource_logs", "resource_metrics")
+)
+
+
+class _Scope(Struct, gc=False):
+    scope: Raw = _NULL
+    instrumentationLibrary: Raw = _NULL
+    spans: list[Raw] | None = None
+    logRecords: list[Raw] | None = None
+    logs: list[Raw] | None = None
+
+    def library(self) -> Raw:
+        return self.scope if self.scope is not _NULL else self.instrumentationLibrary
+
+
+class _Resource(Struct, gc=False):
+    resource: Raw = _NULL
+    scopeSpans: list[_Scope] | None = None
+    instrumentationLibrarySpans: list[_Scope] | None = None
+    scopeLogs: list[_Scope] | None = None
+    instrumentationLibraryLogs: list[_Scope] | None = None
+
+
+class _Document(_Resource, gc=False):
+    resourceSpans: list[_Resource] | None = None
+    resourceLogs: list[_Resource] | None = None
+    resourceMetrics: list[Raw] | None = None
+
+    def resources(self) -> list[_Resource]:
+        if self.resourceSpans is None and self.resourceLogs is None:
+            return [self]
+        return [*(self.resourceSpans or ()), *(self.resourceLogs or ())]
+
+    def known(self) -> bool:
+        return (
+            self.resourceSpans is not None
+            or self.resourceLogs is not None
+            or self.resourceMetrics is not None
+            or self.scopeSpans is not None
+            or self.scopeLogs is not None
+            or self.instrumentationLibrarySpans is not None
+            or self.instrumentationLibraryLogs is not None
+        )
+
+
+_decode = msgspec.json.Decoder(_Document).decode
+
+
+class OtlpJson:
+    """A file of OTLP JSON. See `RecordFile`."""
+
+    def __init__(self, source: Source, stream: Stream) -> None:
+        self.source = source
+        self.form = "otlp-json" if stream.container == "" else f"otlp-json+{stream.container}"
+        self.metrics = 0
+        """ResourceMetrics objects that were passed over."""
+        self._stream = stream
+        self._contexts = ContextTable()
+        self._known: dict[tuple[bytes, bytes, bool], Context] = {}
+        self._repairs = Repairs(source.path)
+        self._decoded: _Document | None = None
+        self._read = False
+
+    def records(self) -> Iterator[SpanRecord | LogRecord | Notice]:
+        self._stream.rewind()
+        self._contexts, self._repairs, self.metrics = ContextTable(), Repairs(self.source.path), 0
+        yield from self._stream.notices
+        for doc in documents(self._stream, self._whole, b'{"resource'):
+            if isinstance(doc, Notice):
+                yield doc
+                continue
+            decoded, self._decoded = self._decoded, None
+            if decoded is None and self._whole(doc):
+                decoded, self._decoded = self._decoded, None
+            if decoded is not None:
+                yield from self._document(decoded, doc)
+            else:
+                yield from self._located(doc)
+        seen = len(self._stream.notices)
+        self.source.sha256, self.source.size = self._stream.finish()
+        yield from self._stream.notices[seen:]
+        yield from self._repairs.notices()
+        if self.metrics:
+            yield Notice("metrics_skipped", f"{self.metrics} ResourceMetrics", self.source.path, lossy=False)
+        self._read = True
+
+    def _whole(self, doc: Doc) -> bool:
+        """Decodes a document the fast way; False where that is not possible."""
+        try:
+            decoded = _decode(doc.view())
+        except (msgspec.DecodeError, RecursionError):
+            return False
+        if not decoded.known() or not _is_utf8(doc.text()):
+            return False
+        self._decoded = decoded
+        return True
+
+    def _document(self, decoded: _Document, doc: Doc) -> Iterator[SpanRecord | LogRecord | Notice]:
+        buffer, at, line, counted = doc.buffer, doc.start, doc.line, doc.start
+        one_line = doc.lines(doc.start, doc.end - 1) == 0
+        self.metrics += len(decoded.resourceMetrics or ())
+        for resource in decoded.resources():
+            for group, raws, logs in _groups(resource):
+                context = self._context(resource.resource, group.library(), logs)
+                at = _find(doc, raws[0], at)
+                self._contexts.put(doc.base + at, context)
+                for raw in raws:
+                    while buffer[at] != 0x7B:
+                        at += 1
+                    length = len(raw)
+                    if not one_line:
+                        line, counted = line + doc.lines(counted, at), at
+                    ref = EvidenceRef(self.source.path, doc.base + at, length, line)
+                    record = decode_log(raw, context, ref) if logs else decode_span(raw, context, ref)
+                    if record is not None:
+                        yield record
+                    else:
+                        yield from self._slow(raw, context, ref)
+                    at += length
+
+    def _slow(
+        self, raw: Raw | bytes, context: Context, ref: EvidenceRef, snake: bool = False
+    ) -> Iterator[SpanRecord | LogRecord | Notice]:
+        repairs = otlp_dict.Repaired()
+        if snake:
+            repairs.append("snake_case keys")
+        try:
+            record = _tolerant(raw, context, ref, repairs)
+        except (JsonError, RecursionError) as err:
+            yield Notice("unreadable_record", str(err), self.source.path, ref.line)
+            return
+        for repair in repairs:
+            if repair == "invalid-utf-8":
+                yield Notice("repaired_record", repair, self.source.path, ref.line)
+            else:
+                self._repairs.note(repair, ref.line)
+        if isinstance(record, SpanRecord) and (record.trace_id == "" or record.span_id == ""):
+            missing = "trace id" if record.trace_id == "" else "span id"
+            yield Notice("missing_id", f"span {record.name!r} has no {missing}", self.source.path, ref.line)
+        yield record
+
+    def _context(self, resource: Raw, scope: Raw, logs: bool) -> Context:
+        key = bytes(resource), bytes(scope), logs
+        context = self._known.get(key)
+        if context is None:
+            context = self._known[key] = otlp_dict.context(_object(key[0]), _object(key[1]), logs)
+        return context
+
+    def _located(self, doc: Doc) -> Iterator[SpanRecord | LogRecord | Notice]:
+        """The records of a document that the typed decoder refuses."""
+        found = False
+        line, counted = doc.line, doc.start
+        for place in locate(doc.buffer, doc.start, doc.end):
+            found = True
+            resource = Raw(b"") if place.resource is None else Raw(doc.buffer[slice(*place.resource)])
+            scope = Raw(b"") if place.scope is None else Raw(doc.buffer[slice(*place.scope)])
+            context = self._context(resource, scope, place.logs)
+            self._contexts.put(doc.base + place.start, context)
+            line, counted = line + doc.lines(counted, place.start), place.start
+            ref = EvidenceRef(self.source.path, doc.base + place.start, place.end - place.start, line)
+            raw = doc.buffer[place.start : place.end]
+            record = None
+            if not place.snake and _is_utf8(raw):
+                record = decode_log(raw, context, ref) if place.logs else decode_span(raw, context, ref)
+            if record is not None:
+                yield record
+            else:
+                yield from self._slow(raw, context, ref, place.snake)
+        if not found:
+            yield from self._nothing(doc)
+
+    def _nothing(self, doc: Doc) -> Iterator[Notice]:
+        try:
+            value, _ = loads_tolerant(doc.view())
+            why = "no OTLP document"
+        except JsonError as err:
+            value, why = None, str(err)
+        if not isinstance(value, dict) or not _TOP.intersection(value):
+            yield Notice("unreadable_line", why, self.source.path, doc.line)
+
+    def fetch(self, ref: EvidenceRef) -> SpanRecord | LogRecord:
+        if not self._read:
+            for _ in self.records():
+                pass
+        raw = self.raw(ref)
+        context = self._contexts.at(ref.offset)
+        record = decode_log(raw, context, ref) if context.logs else decode_span(raw, context, ref)
+        if record is not None:
+            return record
+        try:
+            return _tolerant(raw, context, ref, otlp_dict.Repaired())
+        except (JsonError, RecursionError) as err:
+            raise EvidenceError(f"no record at {ref.source}:{ref.offset}", hint="has the file changed?") from err
+
+    def raw(self, ref: EvidenceRef) -> bytes:
+        return self._stream.pread(ref.offset, ref.length)
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _tolerant(
+    raw: Raw | bytes, context: Context, ref: EvidenceRef, repairs: otlp_dict.Repaired
+) -> SpanRecord | LogRecord:
+    value, names = loads_tolerant(memoryview(raw))
+    repairs.extend(names)
+    if not isinstance(value, dict):
+        raise JsonError("not an object")
+    if context.logs:
+        return otlp_dict.log(value, context, ref, repairs)
+    return otlp_dict.span(value, context, ref, repairs)
+
+
+def _groups(resource: _Resource) -> Iterator[tuple[_Scope, list[Raw], bool]]:
+    for group in (*(resource.scopeSpans or ()), *(resource.instrumentationLibrarySpans or ())):
+        if group.spans:
+            yield group, group.spans, False
+    for group in (*(resource.scopeLogs or ()), *(resource.instrumentationLibraryLogs or ())):
+        if group.logRecords or group.logs:
+            yield group, group.logRecords or group.logs or [], True
+
+
+def _find(doc: Doc, raw: Raw, at: int) -> int:
+    """Where the text of `raw` stands in the document, from `at` on; from the beginning where members are in an
+    unusual order."""
+    text = bytes(raw)
+    head = text[:48]
+    for place in (at, doc.start):
+        found = doc.buffer.find(head, place, doc.end)
+        while found >= 0:
+            if doc.buffer[found : found + len(text)] == text:
+                return found
+            found = doc.buffer.find(head, found + 1, doc.end)
+    raise JsonError("a record was not found in its own document")
+
+
+def _object(text: bytes) -> JsonObject:
+    try:
+        value = loads_tolerant(text)[0] if text else None
+    except (JsonError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _is_utf8(data: bytes | memoryview) -> bool:
+    if isinstance(data, bytes) and data.isascii():
+        return True
+    try:
+        str(data, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
