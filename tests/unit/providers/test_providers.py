@@ -165,7 +165,8 @@ _KEYS = (
 KEYS = st.sampled_from(_KEYS.split())
 _WORDS = (
     "text tool_use thinking message reasoning function_call response.output_text.delta response.completed "
-    "message_start content_block_start content_block_delta message_delta input_json_delta text_delta error response.output_item.done "
+    "message_start content_block_start content_block_delta message_delta input_json_delta text_delta error "
+    "response.output_item.done "
     "response.function_call_arguments.delta data: tool"
 )
 WORDS = st.sampled_from(_WORDS.split())
