@@ -1,0 +1,122 @@
+"""Nouns of `trajectory-ledger-v1`: closed lists, the state hash, the event hash, instants.
+
+An event is a JSON object of one line. Its `state_hash` is SHA-256 over the canonical form of its `state`; its
+`event_hash` is SHA-256 over the canonical form of the event without `event_hash`, and `prev_event_hash` is the
+`event_hash` of the event before it. The canonical form is `canonical.canonical_bytes`.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Final
+
+from ..canonical import JsonObject, JsonValue, canonical_bytes, sha256_hex
+
+SCHEMA: Final = "trajectory-ledger-v1"
+STATE_RULE: Final = "otel2traj.state.v1"
+"""How the `state` of an exported event is made; docs/how-to/ledger.md describes it. A change of it is a new name."""
+CANONICAL_FORM: Final = "py-json-sorted-v1"
+
+MANDATORY: Final = ("step", "timestamp", "type", "state_hash", "cost")
+DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+NO_CONVERSATION: Final = "sha256:" + sha256_hex(b"[]")
+"""Where the digest of a conversation starts."""
+
+
+class EventType(StrEnum):
+    THINK = "think"
+    TOOL = "tool"
+    OBSERVE = "observe"
+
+
+class Outcome(StrEnum):
+    """In the order in which a run passes through them; everything from `succeeded` on is terminal."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    TIMEOUT = "timeout"
+
+    @property
+    def rank(self) -> int:
+        return {"pending": 0, "running": 1}.get(self.value, 2)
+
+    @property
+    def terminal(self) -> bool:
+        return self.rank == 2
+
+
+REQUIRED_FIELD: Final[dict[str, str]] = {
+    Outcome.SUCCEEDED: "evidence",
+    Outcome.FAILED: "reason",
+    Outcome.BLOCKED: "blocker",
+    Outcome.TIMEOUT: "elapsed_seconds",
+}
+"""What a terminal outcome must say for itself."""
+
+
+def digest(data: bytes) -> str:
+    """`sha256:` and lower-case hex: the prefix is part of the value."""
+    return "sha256:" + sha256_hex(data)
+
+
+def state_hash(state: JsonValue) -> str:
+    return digest(canonical_bytes(state))
+
+
+def event_hash(event: JsonObject) -> str:
+    """The hash of an event, whether or not it carries one."""
+    if "event_hash" in event:
+        event = {key: value for key, value in event.items() if key != "event_hash"}
+    return digest(canonical_bytes(event))
+
+
+def seal(event: JsonObject, previous: str | None) -> tuple[bytes, str]:
+    """The event as one line with both chain hashes, ended by a newline, and its own hash."""
+    chained = {**event, "prev_event_hash": previous}
+    own = event_hash(chained)
+    chained["event_hash"] = own
+    return canonical_bytes(chained) + b"\n", own
+
+
+def extend(conversation: str, entry: JsonValue) -> str:
+    """The digest of a conversation after one more entry."""
+    return digest(canonical_bytes([conversation, entry]))
+
+
+_INSTANT: Final = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s*([Zz]|[+-]\d\d:?\d\d)?", re.ASCII
+)
+
+
+def instant_ns(text: object) -> int | None:
+    """Nanoseconds since the Unix epoch of an ISO-8601 date and time (UTC where no offset is given), or None."""
+    if not isinstance(text, str) or (match := _INSTANT.fullmatch(text)) is None:
+        return None
+    day, clock, fraction, zone = match.groups()
+    try:
+        moment = datetime.strptime(f"{day}T{clock}", "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    seconds = int((moment - _EPOCH).total_seconds())
+    if zone is not None and zone not in "Zz":
+        offset = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
+        seconds -= -offset if zone[0] == "-" else offset
+    return seconds * 1_000_000_000 + int((fraction or "").ljust(9, "0")[:9])
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def instant_text(ns: int) -> str:
+    """ISO-8601 in UTC with `Z`, and as many digits of a second as are needed (0, 3, 6 or 9)."""
+    seconds, rest = divmod(ns, 1_000_000_000)
+    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    digits = f"{rest:09d}"
+    while digits and digits.endswith("000"):
+        digits = digits[:-3]
+    return f"{text}.{digits}Z" if digits else f"{text}Z"
