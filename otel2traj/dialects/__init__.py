@@ -10,21 +10,29 @@ from ..registry import Registry
 from .abb_framework import ABB_FRAMEWORK
 from .base import Dialect, LogDialect
 from .front import Front
+from .http_client_noise import HTTP_CLIENT_NOISE
+from .otel_genai_1_37 import OTEL_GENAI_1_37
+from .otel_genai_events import OTEL_GENAI_EVENTS
+from .otel_genai_pre_1_28 import OTEL_GENAI_PRE_1_28
+from .otel_mcp import OTEL_MCP
 
 DIALECTS: Registry[Dialect] = Registry(
     "dialect",
     # The order is the precedence, the specific before the general. Places of those to come:
-    # http_client_noise
+    HTTP_CLIENT_NOISE,
+    ABB_FRAMEWORK,
     # openinference_converted
     # claude_code, anthropic_sdk, gemini_cli, github_copilot
     # langsmith, mlflow, mlflow_semconv, langfuse, vercel_ai_sdk_legacy, vercel_ai_sdk_v7
     # pydantic_ai, strands_latest, strands_legacy, google_adk_v1, google_adk_v2
     # crewai_native, litellm, openlit, mastra, agent_framework, semantic_kernel, azure_ai_inference
     # autogen, haystack, spring_ai
-    # openinference_*, openinference, traceloop_genai, traceloop_legacy, openai_agents_sdk, otel_mcp
+    # openinference_*, openinference, traceloop_genai, traceloop_legacy, openai_agents_sdk
+    OTEL_MCP,
     # laminar_livekit_voltagent_weave, langchain4j, bedrock_agentcore_adot
-    # otel_genai_1_37, otel_genai_events_1_28_1_36, otel_genai_pre_1_28
-    ABB_FRAMEWORK,
+    OTEL_GENAI_1_37,
+    OTEL_GENAI_EVENTS,
+    OTEL_GENAI_PRE_1_28,
 )
 
 LOG_DIALECTS: Registry[LogDialect] = Registry("log dialect")

@@ -1,0 +1,145 @@
+"""OpenTelemetry GenAI conventions from 1.37 on: messages as JSON parts on spans, on span events or on log records.
+
+https://github.com/open-telemetry/semantic-conventions/blob/v1.38.0/docs/gen-ai/gen-ai-spans.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+from ..canonical import JsonObject, JsonValue
+from ..model.evidence import LogRecord, SpanRecord
+from ..model.reading import Role
+from . import gen_ai_keys as keys
+from .base import Marks
+from .draft import Draft
+from .kit import SpanDialect
+from .messages import read_messages, system_value
+from .nested import decode
+from .output import output_of
+from .parts import response_value
+from .table import AttributeTable, finish
+
+DETAILS: Final = ("gen_ai.client.inference.operation.details", "gen_ai.client.inference.operation.details.v2")
+MESSAGE_KEYS: Final = (
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+    "gen_ai.system_instructions",
+    "gen_ai.tool.definitions",
+)
+
+
+class OtelGenAi(SpanDialect):
+    name = "otel_genai_1_37"
+    title = "OpenTelemetry GenAI conventions, 1.37 and later"
+    source = "https://github.com/open-telemetry/semantic-conventions/blob/v1.38.0/docs/gen-ai/gen-ai-spans.md"
+    switch_on = (
+        "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT (older packages:"
+        " true), with OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental"
+    )
+    leaves_out = "all message content by default; with EVENT_ONLY tool arguments and results as well"
+    marks = Marks(
+        keys=("gen_ai.operation.name", "gen_ai.provider.name", *MESSAGE_KEYS),
+        events=DETAILS,
+        scopes=("opentelemetry.instrumentation.genai", "opentelemetry.util.genai"),
+    )
+    fields = AttributeTable(
+        request_model=keys.REQUEST_MODEL,
+        response_model=keys.RESPONSE_MODEL,
+        provider=keys.PROVIDER,
+        response_id=("gen_ai.response.id",),
+        parameters=keys.PARAMETERS,
+        usage=keys.USAGE,
+        tool_name=("gen_ai.tool.name",),
+        tool_call_id=("gen_ai.tool.call.id",),
+        arguments=("gen_ai.tool.call.arguments",),
+        agent_name=keys.AGENT_NAME,
+        conversation_id=keys.CONVERSATION,
+        finish_reason=("gen_ai.response.finish_reasons", "gen_ai.response.finish_reason"),
+        extra={
+            "previous_response_id": "gen_ai.request.previous_response.id",
+            "input_messages_ref": "gen_ai.input.messages_ref",
+            "output_messages_ref": "gen_ai.output.messages_ref",
+        },
+        known=(*MESSAGE_KEYS, "gen_ai.tool.", "gen_ai.agent.", "gen_ai.operation.", "gen_ai.response.time_to_first"),
+    )
+    role_key = "gen_ai.operation.name"
+    roles: ClassVar = keys.OPERATIONS
+
+    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
+        if draft.role is Role.TOOL_EXECUTION:
+            result = span.attributes.get("gen_ai.tool.call.result")
+            draft.put("result", plain_result(result))
+            for event in _details(event.attributes for event in span.events if event.name in DETAILS):
+                draft.put("result", plain_result(event.get("gen_ai.tool.call.result")), "event")
+            return
+        read_carrier(draft, span.attributes, None)
+        for event in _details(event.attributes for event in span.events if event.name in DETAILS):
+            read_carrier(draft, event, "event")
+        for record in (log for log in logs if log.event_name in DETAILS):
+            carrier = dict(record.attributes)
+            body = decode(record.body).value
+            if isinstance(body, dict):
+                carrier.update((key, value) for key, value in body.items() if key not in carrier)
+            read_carrier(draft, carrier, "log")
+
+
+def _details(events: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """All events of one name on a span, read as one: some producers write one attribute an event."""
+    merged: dict[str, Any] = {}
+    for attributes in events:
+        for key, value in attributes.items():
+            merged.setdefault(key, value)
+    if merged:
+        yield merged
+
+
+def read_carrier(draft: Draft, attributes: Mapping[str, Any], carrier: str | None) -> None:
+    """Messages, instructions, tools and finish reason from one set of attributes."""
+    for key, field in (("gen_ai.input.messages", "messages"), ("gen_ai.input.messages_delta", "messages")):
+        if attributes.get(key) is not None and draft.reading.messages is None:
+            decoded = decode(attributes[key])
+            draft.put_messages(read_messages(decoded.value), carrier)
+            if decoded.cut:
+                draft.cut(field)
+            if key.endswith("_delta"):
+                draft.reading.extra["input_messages_delta"] = True
+    if attributes.get("gen_ai.output.messages") is not None and not draft.reading.has_output():
+        decoded = decode(attributes["gen_ai.output.messages"])
+        draft.put_output(output_of(read_messages(decoded.value, "assistant")), carrier)
+        if decoded.cut:
+            draft.cut("text", "tool_calls")
+    system = attributes.get("gen_ai.system_instructions")
+    if system is not None:
+        draft.put("system", system_value(decode(system).value), carrier)
+    draft.put("tools", tool_definitions(attributes.get("gen_ai.tool.definitions")), carrier)
+    if carrier is not None:
+        draft.put("finish_reason", finish(attributes.get("gen_ai.response.finish_reasons")), carrier)
+        draft.put("response_id", attributes.get("gen_ai.response.id"), carrier)
+
+
+def tool_definitions(value: JsonValue) -> list[JsonObject] | None:
+    """Tool definitions as recorded; None without any."""
+    decoded = decode(value).value
+    if isinstance(decoded, dict):
+        decoded = [decoded]
+    if not isinstance(decoded, list):
+        return None
+    tools = [item for item in (decode(entry).value for entry in decoded) if isinstance(item, dict)]
+    return tools or None
+
+
+def plain_result(value: JsonValue) -> JsonValue:
+    """A tool's result: text in content blocks is given as text, the rest as recorded."""
+    if not isinstance(value, str):
+        return response_value(value)
+    decoded = decode(value, repair=False).value
+    if isinstance(decoded, (dict, list)):
+        text = response_value(decoded)
+        if isinstance(text, str):
+            return text
+    return value
+
+
+OTEL_GENAI_1_37 = OtelGenAi()

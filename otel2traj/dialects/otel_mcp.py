@@ -1,0 +1,52 @@
+"""OpenTelemetry MCP spans, and those of SDKs that name the method in their own way.
+
+https://github.com/open-telemetry/semantic-conventions/blob/v1.39.0/docs/gen-ai/mcp.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..model.evidence import LogRecord, SpanRecord
+from ..model.reading import Role
+from .base import Marks
+from .draft import Draft
+from .kit import SpanDialect
+from .langchain_dump import tool_result
+from .table import AttributeTable
+
+
+class OtelMcp(SpanDialect):
+    name = "otel_mcp"
+    title = "OpenTelemetry MCP conventions"
+    source = "https://github.com/open-telemetry/semantic-conventions/blob/v1.39.0/docs/gen-ai/mcp.md"
+    switch_on = "arguments and results are opt-in of the instrumentation"
+    leaves_out = "the model's tool call id: a span has only the JSON-RPC request id"
+    marks = Marks(keys=("mcp.method.name",))
+    fields = AttributeTable(
+        tool_name=("gen_ai.tool.name", "mcp.tool.name"),
+        tool_call_id=("gen_ai.tool.call.id",),
+        arguments=("gen_ai.tool.call.arguments", "mcp.request.argument"),
+        conversation_id=("gen_ai.conversation.id",),
+        extra={
+            "mcp.session.id": "mcp.session.id",
+            "jsonrpc.request.id": "jsonrpc.request.id",
+            "mcp.protocol.version": "mcp.protocol.version",
+        },
+        known=("mcp.", "jsonrpc.", "gen_ai.tool."),
+    )
+    role_key = "mcp.method.name"
+
+    def role(self, span: SpanRecord) -> Role | None:
+        return Role.TOOL_EXECUTION if span.attributes.get(self.role_key) == "tools/call" else Role.NONE
+
+    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
+        if draft.role is not Role.TOOL_EXECUTION:
+            return
+        found = tool_result(span.attributes.get("gen_ai.tool.call.result"))
+        if found is not None:
+            draft.put("result", found.content)
+            draft.put("is_error", found.is_error)
+
+
+OTEL_MCP = OtelMcp()
