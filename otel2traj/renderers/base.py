@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import BinaryIO, Protocol
 
 from ..model.trajectory import StepSink
+from .select import Selection
 
 
 class Mode(StrEnum):
@@ -19,9 +20,18 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
+    """`width` is in columns and only used when `wrap` is on; `budget` is in characters, or in estimated tokens (four
+    bytes of UTF-8 each) with `budget_in_tokens`."""
+
     mode: Mode = Mode.FULL
     colour: bool = False
     width: int = 100
+    wrap: bool = False
+    fold: bool = True
+    inference: bool = True
+    selection: Selection = field(default_factory=Selection)
+    budget: int | None = None
+    budget_in_tokens: bool = False
 
 
 class Renderer(Protocol):
