@@ -6,6 +6,8 @@ from ..model.evidence import Source
 from .base import RecordFile
 from .inflate import INFLATE_LIMIT, Stream
 from .otlp_json import OtlpJson
+from .otlp_proto import OtlpProto
+from .proto_framing import HEAD, framing_of
 
 __all__ = ["INFLATE_LIMIT", "RecordFile", "open_records"]
 
@@ -17,4 +19,6 @@ def open_records(source: Source, *, inflate_limit: int = INFLATE_LIMIT) -> Recor
     or is in none of the forms of `READERS`.
     """
     stream = Stream(source.file, source.path, inflate_limit)
+    if framing_of(stream.peek(HEAD), stream.size):
+        return OtlpProto(source, stream)
     return OtlpJson(source, stream)

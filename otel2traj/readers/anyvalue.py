@@ -7,6 +7,7 @@ https://github.com/open-telemetry/opentelemetry-proto/blob/v1.9.0/opentelemetry/
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -14,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from ..canonical import JsonError, JsonValue, loads, loads_tolerant
+from ..canonical import JsonError, JsonObject, JsonValue, loads, loads_tolerant
 
 NOTHING: Final = Raw(b"{}")
 
@@ -85,6 +86,11 @@ def decode_any(value: JsonValue) -> JsonValue:
         if kind == "kvlistValue":
             return decode_pairs(_values(item))
     return None
+
+
+def base64_value(data: bytes) -> JsonObject:
+    """How the value of a bytes attribute is told, in every form."""
+    return {"base64": base64.b64encode(data).decode("ascii")}
 
 
 def _values(item: Any) -> list[Any]:

@@ -18,6 +18,7 @@ from typing import IO, BinaryIO, Final, cast
 
 from ..errors import EvidenceError
 from ..model.evidence import Notice
+from .lines import open_source
 
 INFLATE_LIMIT: Final = 4 << 30
 """Bytes that a compressed file may become, unless the caller says otherwise."""
@@ -37,11 +38,7 @@ class Stream:
         self.container = ""
         self._hash = hashlib.sha256()
         self._hashed_to = 0
-        try:
-            self._own: BinaryIO = open(path, "rb", buffering=CHUNK)  # noqa: SIM115
-        except (OSError, ValueError) as err:
-            reason = err.strerror if isinstance(err, OSError) and err.strerror else str(err)
-            raise EvidenceError(f"cannot read {name}: {reason}", hint="check the path and its permissions") from err
+        self._own: BinaryIO = os.fdopen(open_source(path), "rb", buffering=CHUNK)
         try:
             self.own_size = os.fstat(self._own.fileno()).st_size
             start = self._own.read(8)

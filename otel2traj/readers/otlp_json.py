@@ -87,9 +87,10 @@ class OtlpJson:
         self._known: dict[tuple[bytes, bytes, bool], Context] = {}
         self._repairs = Repairs(source.path)
         self._decoded: _Document | None = None
-        self._read = False
+        self._begun = False
 
     def records(self) -> Iterator[SpanRecord | LogRecord | Notice]:
+        self._begun = True
         self._stream.rewind()
         self._contexts, self._repairs, self.metrics = ContextTable(), Repairs(self.source.path), 0
         yield from self._stream.notices
@@ -110,7 +111,6 @@ class OtlpJson:
         yield from self._repairs.notices()
         if self.metrics:
             yield Notice("metrics_skipped", f"{self.metrics} ResourceMetrics", self.source.path, lossy=False)
-        self._read = True
 
     def _whole(self, doc: Doc) -> bool:
         """Decodes a document the fast way; False where that is not possible."""
@@ -207,7 +207,7 @@ class OtlpJson:
             yield Notice("unreadable_line", why, self.source.path, doc.line)
 
     def fetch(self, ref: EvidenceRef) -> SpanRecord | LogRecord:
-        if not self._read:
+        if not self._begun:
             for _ in self.records():
                 pass
         raw = self.raw(ref)

@@ -1,0 +1,347 @@
+"""OTLP protobuf into spans and log records: export requests one after another, plain or with their length before each.
+
+The wire is scanned for extents first, so that each record has the address of its own bytes; then each record is decoded
+by itself. Strings that are not UTF-8 are read through a copy of the schema whose strings are bytes.
+https://github.com/open-telemetry/opentelemetry-proto/blob/v1.9.0/opentelemetry/proto/trace/v1/trace.proto
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..canonical import JsonObject, JsonValue
+from ..errors import EvidenceError
+from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanEvent, SpanRecord
+from .anyvalue import Attributes, base64_value, real
+from .context import Context, ContextTable, Repairs
+from .ids import plain_id
+from .inflate import Stream
+from .otlp_dict import Repaired, severity
+from .proto_framing import Block, Blocks, signal_of
+from .wirescan import Field, WireError, fields
+
+
+class _Schema(NamedTuple):
+    span: Any
+    log: Any
+    resource: Any
+    scope: Any
+
+
+@cache
+def _strict() -> _Schema:
+    from opentelemetry.proto.common.v1 import common_pb2
+    from opentelemetry.proto.logs.v1 import logs_pb2
+    from opentelemetry.proto.resource.v1 import resource_pb2
+    from opentelemetry.proto.trace.v1 import trace_pb2
+
+    return _Schema(trace_pb2.Span, logs_pb2.LogRecord, resource_pb2.Resource, common_pb2.InstrumentationScope)
+
+
+@cache
+def _lenient() -> _Schema:
+    """The same wire format with every string typed as bytes, in a pool of its own."""
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+    pool = descriptor_pool.DescriptorPool()
+    done: set[str] = set()
+
+    def add(file: Any) -> None:
+        if file.name in done:
+            return
+        done.add(file.name)
+        for dependency in file.dependencies:
+            add(dependency)
+        proto = descriptor_pb2.FileDescriptorProto()
+        file.CopyToProto(proto)
+        for message in proto.message_type:
+            _retype(message)
+        pool.Add(proto)
+
+    strict = _strict()
+    for message in strict:
+        add(message.DESCRIPTOR.file)
+    return _Schema(
+        *(message_factory.GetMessageClass(pool.FindMessageTypeByName(one.DESCRIPTOR.full_name)) for one in strict)
+    )
+
+
+def _retype(message: Any) -> None:
+    for one in message.field:
+        if one.type == one.TYPE_STRING:
+            one.type = one.TYPE_BYTES
+    for nested in message.nested_type:
+        _retype(nested)
+
+
+def _text(value: str | bytes) -> str:
+    return value if isinstance(value, str) else value.decode("utf-8", "replace")
+
+
+def decode_any(value: Any) -> JsonValue:
+    """The value of an `AnyValue` message; None where it is empty."""
+    kind = value.WhichOneof("value")
+    if kind is None:
+        return None
+    if kind == "string_value":
+        return _text(value.string_value)
+    if kind == "double_value":
+        return real(value.double_value)
+    if kind == "array_value":
+        return [decode_any(item) for item in value.array_value.values]
+    if kind == "kvlist_value":
+        return {_text(pair.key): decode_any(pair.value) for pair in value.kvlist_value.values}
+    if kind == "bytes_value":
+        return base64_value(value.bytes_value)
+    return getattr(value, kind)  # type: ignore[no-any-return]
+
+
+class _Lazy:
+    """A value not decoded yet."""
+
+    __slots__ = ("pair",)
+
+    def __init__(self, pair: Any) -> None:
+        self.pair = pair
+
+
+class ProtoAttributes(Attributes):
+    """Attributes whose values decode at `[]`."""
+
+    __slots__ = ()
+
+    def __init__(self, pairs: Iterable[Any]) -> None:
+        self._values = {_text(pair.key): _Lazy(pair) for pair in pairs}
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._values[key]
+        if type(value) is _Lazy:
+            value = self._values[key] = decode_any(value.pair.value)
+        return value
+
+
+def _id(value: bytes, digits: int, what: str, repairs: Repaired) -> str:
+    if len(value) * 2 == digits:
+        text = value.hex()
+        if text.count("0") != digits:
+            return text
+    if not value:
+        return ""
+    try:
+        text = value.decode("ascii") if len(value) == digits else value.hex()
+    except UnicodeDecodeError:
+        text = value.hex()
+    found, repair = plain_id(text, digits)
+    repairs.append(f"{what}: {repair if repair is not None else 'identifier as hex text in a bytes field'}")
+    return found
+
+
+def _span(message: Any, context: Context, ref: EvidenceRef, repairs: Repaired) -> SpanRecord:
+    return SpanRecord(
+        _id(message.trace_id, 32, "traceId", repairs),
+        _id(message.span_id, 16, "spanId", repairs),
+        _id(message.parent_span_id, 16, "parentSpanId", repairs) or None,
+        _text(message.name),
+        ProtoAttributes(message.attributes),
+        ref,
+        message.kind,
+        message.start_time_unix_nano or None,
+        message.end_time_unix_nano or None,
+        [
+            SpanEvent(
+                _text(event.name),
+                event.time_unix_nano or None,
+                ProtoAttributes(event.attributes),
+                event.dropped_attributes_count,
+            )
+            for event in message.events
+        ],
+        [_link(link) for link in message.links],
+        message.status.code,
+        _text(message.status.message) or None,
+        context.scope_name,
+        context.scope_version,
+        context.resource,
+        _text(message.trace_state),
+        message.dropped_attributes_count,
+        message.dropped_events_count,
+        message.dropped_links_count,
+    )
+
+
+def _link(link: Any) -> JsonObject:
+    ignored = Repaired()
+    out: JsonObject = {
+        "trace_id": _id(link.trace_id, 32, "", ignored),
+        "span_id": _id(link.span_id, 16, "", ignored),
+    }
+    if link.attributes:
+        out["attributes"] = {_text(pair.key): decode_any(pair.value) for pair in link.attributes}
+    if link.trace_state:
+        out["trace_state"] = _text(link.trace_state)
+    if link.dropped_attributes_count:
+        out["dropped_attributes"] = link.dropped_attributes_count
+    return out
+
+
+def _log(message: Any, context: Context, ref: EvidenceRef, repairs: Repaired) -> LogRecord:
+    attributes = ProtoAttributes(message.attributes)
+    name = _text(message.event_name)
+    if name == "":
+        named = attributes.get("event.name")
+        name = "" if named is None else str(named)
+    return LogRecord(
+        _id(message.trace_id, 32, "traceId", repairs) or None,
+        _id(message.span_id, 16, "spanId", repairs) or None,
+        name if name != "" else None,
+        decode_any(message.body),
+        attributes,
+        ref,
+        message.time_unix_nano or message.observed_time_unix_nano or None,
+        severity(_text(message.severity_text), message.severity_number),
+        context.scope_name,
+        context.scope_version,
+        context.resource,
+        message.dropped_attributes_count,
+    )
+
+
+class OtlpProto:
+    """A file of OTLP protobuf. See `RecordFile`."""
+
+    def __init__(self, source: Source, stream: Stream) -> None:
+        self.source = source
+        self.form = "otlp-proto" if stream.container == "" else f"otlp-proto+{stream.container}"
+        self._stream = stream
+        self._contexts = ContextTable()
+        self._known: dict[tuple[bytes, bytes, bool], Context] = {}
+        self._repairs = Repairs(source.path)
+        self._metrics = 0
+        self._begun = False
+
+    def records(self) -> Iterator[SpanRecord | LogRecord | Notice]:
+        self._begun = True
+        self._stream.rewind()
+        self._contexts, self._repairs, self._metrics = ContextTable(), Repairs(self.source.path), 0
+        yield from self._stream.notices
+        for block in Blocks(self._stream).run():
+            if isinstance(block, Notice):
+                yield block
+            else:
+                yield from self._block(block)
+        seen = len(self._stream.notices)
+        self.source.sha256, self.source.size = self._stream.finish()
+        yield from self._stream.notices[seen:]
+        yield from self._repairs.notices()
+        if self._metrics:
+            yield Notice("metrics_skipped", f"{self._metrics} ResourceMetrics", self.source.path, lossy=False)
+
+    def _damage(self, at: int, why: str) -> Notice:
+        return Notice("unreadable_record", f"{why} (byte {at})", self.source.path)
+
+    def _block(self, block: Block) -> Iterator[SpanRecord | LogRecord | Notice]:
+        """The records of one ResourceSpans or ResourceLogs, whose members stand in any order."""
+        buffer = block.buffer
+        resource = b""
+        scopes: list[tuple[bytes, list[Field]]] = []
+        try:
+            for field in fields(buffer, block.start, block.end):
+                if field.wire != 2:
+                    continue
+                if field.number == 1:
+                    resource += buffer[field.start : field.end]
+                elif field.number == 2 or field.number == 1000:
+                    scope, records = b"", []
+                    for inner in fields(buffer, field.start, field.end):
+                        if inner.number == 1 and inner.wire == 2:
+                            scope += buffer[inner.start : inner.end]
+                        elif inner.number == 2 and inner.wire == 2:
+                            records.append(inner)
+                    scopes.append((scope, records))
+        except WireError as err:
+            yield self._damage(block.base + block.start, str(err))
+            return
+        signal = signal_of(buffer, [record for _, records in scopes for record in records[:8]])
+        if signal == "metrics":
+            self._metrics += 1
+            return
+        for scope, records in scopes:
+            if records:
+                context = self._context(resource, scope, signal == "logs")
+                self._contexts.put(block.base + records[0].start, context)
+                for record in records:
+                    length = record.end - record.start
+                    ref = EvidenceRef(self.source.path, block.base + record.start, length)
+                    yield from self._record(buffer[record.start : record.end], context, ref)
+
+    def _record(self, data: bytes, context: Context, ref: EvidenceRef) -> Iterator[SpanRecord | LogRecord | Notice]:
+        repairs = Repaired()
+        try:
+            record = _decode(data, context, ref, repairs)
+        except (ValueError, RecursionError, WireError) as err:
+            yield Notice("unreadable_record", f"{err} (byte {ref.offset})", self.source.path)
+            return
+        for repair in repairs:
+            if repair == "invalid-utf-8":
+                yield Notice("repaired_record", f"{repair} (byte {ref.offset})", self.source.path)
+            else:
+                self._repairs.note(repair, None)
+        if isinstance(record, SpanRecord) and (record.trace_id == "" or record.span_id == ""):
+            missing = "trace id" if record.trace_id == "" else "span id"
+            message = f"span {record.name!r} has no {missing} (byte {ref.offset})"
+            yield Notice("missing_id", message, self.source.path)
+        yield record
+
+    def _context(self, resource: bytes, scope: bytes, logs: bool) -> Context:
+        key = resource, scope, logs
+        context = self._known.get(key)
+        if context is None:
+            about = _parse("resource", resource)
+            library = _parse("scope", scope)
+            attributes = {} if about is None else {_text(one.key): decode_any(one.value) for one in about.attributes}
+            name, version = ("", "") if library is None else (_text(library.name), _text(library.version))
+            context = self._known[key] = Context(attributes, name, version, logs)
+        return context
+
+    def fetch(self, ref: EvidenceRef) -> SpanRecord | LogRecord:
+        if not self._begun:
+            for _ in self.records():
+                pass
+        try:
+            return _decode(self.raw(ref), self._contexts.at(ref.offset), ref, Repaired())
+        except (ValueError, RecursionError, WireError) as err:
+            raise EvidenceError(f"no record at {ref.source}:{ref.offset}", hint="has the file changed?") from err
+
+    def raw(self, ref: EvidenceRef) -> bytes:
+        return self._stream.pread(ref.offset, ref.length)
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _decode(data: bytes, context: Context, ref: EvidenceRef, repairs: Repaired) -> SpanRecord | LogRecord:
+    from google.protobuf.message import DecodeError
+
+    kind = "log" if context.logs else "span"
+    try:
+        message = getattr(_strict(), kind).FromString(data)
+    except DecodeError:
+        try:
+            message = getattr(_lenient(), kind).FromString(data)
+        except DecodeError as err:
+            raise WireError(str(err)) from err
+        repairs.append("invalid-utf-8")
+    return _log(message, context, ref, repairs) if context.logs else _span(message, context, ref, repairs)
+
+
+def _parse(kind: str, data: bytes) -> Any:
+    from google.protobuf.message import DecodeError
+
+    for schema in (_strict, _lenient):
+        try:
+            return getattr(schema(), kind).FromString(data)
+        except DecodeError:
+            continue
+    return None
