@@ -11,6 +11,7 @@ from .abb_framework import ABB_FRAMEWORK
 from .base import Dialect, LogDialect
 from .front import Front
 from .http_client_noise import HTTP_CLIENT_NOISE
+from .openinference import OPENINFERENCE
 from .otel_genai_1_37 import OTEL_GENAI_1_37
 from .otel_genai_events import OTEL_GENAI_EVENTS
 from .otel_genai_pre_1_28 import OTEL_GENAI_PRE_1_28
@@ -27,7 +28,8 @@ DIALECTS: Registry[Dialect] = Registry(
     # pydantic_ai, strands_latest, strands_legacy, google_adk_v1, google_adk_v2
     # crewai_native, litellm, openlit, mastra, agent_framework, semantic_kernel, azure_ai_inference
     # autogen, haystack, spring_ai
-    # openinference_*, openinference, traceloop_genai, traceloop_legacy, openai_agents_sdk
+    OPENINFERENCE,
+    # traceloop_genai, traceloop_legacy, openai_agents_sdk
     OTEL_MCP,
     # laminar_livekit_voltagent_weave, langchain4j, bedrock_agentcore_adot
     OTEL_GENAI_1_37,

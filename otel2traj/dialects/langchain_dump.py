@@ -19,7 +19,8 @@ from .messages import read_message, read_messages
 from .nested import decode, decode_arguments, decode_repr, ident, string
 from .output import output_of
 from .parts import response_value
-from .table import count, finish, make_usage
+from .table import finish
+from .usage import provider_usage
 
 DIALECT: Final = "langchain_dump"
 SUCCEEDED: Final = frozenset({"succeeded", "success", "completed", "ok"})
@@ -192,19 +193,8 @@ def _read_response(draft: Draft, generation: JsonObject, message: JsonObject) ->
     draft.put("response_model", string(info.get("model_name")) or string(info.get("model")))
     if info.get("status") == "completed" or "status" in info:
         draft.put("finish_reason", finish(info.get("status")))
-    usage = fields.get("usage_metadata")
-    if isinstance(usage, dict):
-        details_in, details_out = _dict(usage.get("input_token_details")), _dict(usage.get("output_token_details"))
-        draft.put_usage(
-            make_usage(
-                count(usage.get("input_tokens")),
-                count(usage.get("output_tokens")),
-                count(details_in.get("cache_read")),
-                count(details_in.get("cache_creation")),
-                count(details_out.get("reasoning")),
-            )
-        )
-    _read_token_usage(draft, info.get("token_usage", info.get("usage")))
+    draft.put_usage(provider_usage(fields.get("usage_metadata")))
+    draft.put_usage(provider_usage(info.get("token_usage", info.get("usage"))))
 
 
 def response_id(value: JsonValue) -> str | None:
@@ -219,33 +209,10 @@ def _is_uuid(text: str) -> bool:
     return len(text) == 36 and text.count("-") == 4
 
 
-def _dict(value: JsonValue) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _read_token_usage(draft: Draft, value: JsonValue) -> None:
-    usage = _dict(value)
-    if not usage:
-        return
-    details_in = _dict(usage.get("prompt_tokens_details", usage.get("input_tokens_details")))
-    details_out = _dict(usage.get("completion_tokens_details", usage.get("output_tokens_details")))
-    exclusive = "cache_read_input_tokens" in usage or "cache_creation_input_tokens" in usage
-    draft.put_usage(
-        make_usage(
-            count(usage.get("prompt_tokens", usage.get("input_tokens"))),
-            count(usage.get("completion_tokens", usage.get("output_tokens"))),
-            count(details_in.get("cached_tokens", usage.get("cache_read_input_tokens"))),
-            count(details_in.get("cache_write_tokens", usage.get("cache_creation_input_tokens"))),
-            count(details_out.get("reasoning_tokens")),
-            input_excludes_cache=exclusive,
-        )
-    )
-
-
 def _read_llm_output(draft: Draft, value: JsonObject) -> None:
     draft.put("response_id", response_id(value.get("id")))
     draft.put("response_model", string(value.get("model_name")) or string(value.get("model")))
-    _read_token_usage(draft, value.get("token_usage", value.get("usage")))
+    draft.put_usage(provider_usage(value.get("token_usage", value.get("usage"))))
 
 
 def _read_metadata(draft: Draft, metadata: Mapping[str, Any]) -> None:
