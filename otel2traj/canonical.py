@@ -40,6 +40,21 @@ def loads(data: bytes | bytearray | memoryview | str) -> JsonValue:
         raise JsonError(str(err)) from err
 
 
+def repeated_key(data: bytes) -> str | None:
+    """The first key that stands twice in one object of valid JSON, or None. `loads` takes the last of them."""
+    found: list[str] = []
+
+    def keys(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                found.append(key)
+            seen.add(key)
+
+    json.loads(data, object_pairs_hook=keys)
+    return found[0] if found else None
+
+
 def loads_tolerant(data: bytes | bytearray | memoryview) -> tuple[JsonValue, tuple[str, ...]]:
     """JSON as clients really write it, and the names of the repairs that were needed (empty for clean input).
 

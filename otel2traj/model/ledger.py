@@ -8,8 +8,9 @@ An event is a JSON object of one line. Its `state_hash` is SHA-256 over the cano
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue, canonical_bytes, sha256_hex
@@ -89,33 +90,36 @@ def extend(conversation: str, entry: JsonValue) -> str:
 
 
 _INSTANT: Final = re.compile(
-    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s*([Zz]|[+-]\d\d:?\d\d)?", re.ASCII
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,12}))?\s?([Zz]|[+-]\d\d:?\d\d)?", re.ASCII
 )
+
+
+@lru_cache(maxsize=64)
+def _day_seconds(day: str) -> int:
+    return (date.fromisoformat(day).toordinal() - date(1970, 1, 1).toordinal()) * 86_400
 
 
 def instant_ns(text: object) -> int | None:
     """Nanoseconds since the Unix epoch of an ISO-8601 date and time (UTC where no offset is given), or None."""
     if not isinstance(text, str) or (match := _INSTANT.fullmatch(text)) is None:
         return None
-    day, clock, fraction, zone = match.groups()
+    day, hour, minute, second, fraction, zone = match.groups()
+    if hour > "23" or minute > "59" or second > "60":
+        return None
     try:
-        moment = datetime.strptime(f"{day}T{clock}", "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC)
+        seconds = _day_seconds(day) + int(hour) * 3600 + int(minute) * 60 + int(second)
     except ValueError:
         return None
-    seconds = int((moment - _EPOCH).total_seconds())
     if zone is not None and zone not in "Zz":
         offset = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
-        seconds -= -offset if zone[0] == "-" else offset
+        seconds += offset if zone[0] == "-" else -offset
     return seconds * 1_000_000_000 + int((fraction or "").ljust(9, "0")[:9])
-
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def instant_text(ns: int) -> str:
     """ISO-8601 in UTC with `Z`, and as many digits of a second as are needed (0, 3, 6 or 9)."""
     seconds, rest = divmod(ns, 1_000_000_000)
-    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    text = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).isoformat()[:19]
     digits = f"{rest:09d}"
     while digits and digits.endswith("000"):
         digits = digits[:-3]

@@ -41,27 +41,35 @@ def is_amount(value: Any) -> bool:
 
 @dataclass(slots=True)
 class Totals:
-    """Sums of a ledger's costs. `unknown` counts, for each unit, the costs that left it out or gave null."""
+    """Sums of a ledger's costs. `nulls` counts, for each unit, the costs that gave null: known to be unknown."""
 
     sums: dict[str, Decimal] = field(default_factory=lambda: {unit: Decimal(0) for unit in UNITS + COUNTS})
-    unknown: dict[str, int] = field(default_factory=lambda: dict.fromkeys(UNITS, 0))
+    nulls: dict[str, int] = field(default_factory=lambda: dict.fromkeys(UNITS, 0))
 
     def add(self, cost: JsonObject) -> None:
-        """Adds what is an amount. A key that is missing counts 0, as the contract says, and is counted as unknown."""
-        with localcontext(_EXACT):
-            for unit, value in cost.items():
-                if unit in self.sums and is_amount(value):
-                    self.sums[unit] += decimal_of(value)
-        for unit in UNITS:
-            if cost.get(unit) is None:
-                self.unknown[unit] += 1
+        """Adds what is an amount. A key that is missing counts 0, as the contract says."""
+        for unit, value in cost.items():
+            if unit not in self.sums or value == 0:
+                continue
+            if is_amount(value):
+                self.sums[unit] = _EXACT.add(self.sums[unit], decimal_of(value))
+            elif value is None and unit in self.nulls:
+                self.nulls[unit] += 1
+
+    def known(self, unit: str) -> Decimal | None:
+        """The sum of what is known; None for money of which a part has no price, since that sum would mislead."""
+        return None if unit == "usd" and self.nulls["usd"] else self.sums[unit]
 
     def to_json(self) -> JsonObject:
-        return {unit: json_number(self.sums[unit]) for unit in UNITS}
+        """The four units and, where anything was counted, the counts."""
+        told = {unit: self.known(unit) for unit in UNITS + tuple(name for name in COUNTS if self.sums[name])}
+        return {unit: None if value is None else json_number(value) for unit, value in told.items()}
 
     def text(self) -> str:
         """One JSON object with the four units, the digits exact."""
-        return "{" + ", ".join(f'"{unit}": {decimal_text(self.sums[unit])}' for unit in UNITS) + "}"
+        told = {unit: self.known(unit) for unit in UNITS}
+        inner = (f'"{unit}": {"null" if value is None else decimal_text(value)}' for unit, value in told.items())
+        return "{" + ", ".join(inner) + "}"
 
 
 def usd(usage: JsonObject, rate: JsonObject) -> tuple[Decimal | None, str | None]:
