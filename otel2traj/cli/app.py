@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import Annotated
 
 import typer
 
+from .. import __version__
 from ..errors import Otel2TrajError
 
 app = typer.Typer(
@@ -17,8 +19,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-COMMANDS: tuple[str, ...] = ()
+COMMANDS: tuple[str, ...] = ("build",)
 """Modules of this package, each with a `register(app)`; one line adds a command or a group."""
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"otel2traj {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+) -> None:
+    pass
 
 
 def run() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from ..model.evidence import EvidenceRef, Notice
+from ..model.evidence import Notice
 from ..model.heads import Part, Recorder, SpanHead, WireHead
 from ..model.reading import Role
 
@@ -24,6 +24,10 @@ class Index:
         self.log_groups: dict[tuple[str, str], SpanHead] = {}
         self.span_logs: dict[tuple[str, str], list[Part]] = {}
         """Log records by (trace id, span id) of the span they carry."""
+        self.native_calls: dict[str, list[tuple[str | None, Part]]] = {}
+        """(Input ordinal, record) by the response id that the ACP agent said it got."""
+        self.terminals: dict[tuple[str, str], list[Part]] = {}
+        """What the ACP client recorded of a terminal, by (file, terminal id)."""
         self.notices: list[Notice] = []
         self.counts: Counter[str] = Counter()
         self._by_span_id: dict[str, list[SpanHead]] = {}
@@ -83,6 +87,7 @@ class Index:
             twin = by_ordinal.get((otel.ordinal, otel.framework_span_id))
             if twin is not None:
                 twin.trace_id, twin.otel_span_id = otel.trace_id, otel.span_id
+                twin.scope = otel.scope
                 twin.parts.extend(otel.parts)
                 del self.otel[key]
 
@@ -99,6 +104,7 @@ class Index:
                 twin = mirrored[0]
                 acp.framework_span_id = twin.span_id
                 acp.trace_id, acp.otel_span_id = twin.trace_id, twin.otel_span_id
+                acp.source, acp.span_id = twin.source, twin.span_id
                 acp.parts.extend(twin.parts)
                 del self.framework[(twin.source, twin.span_id)]
 
@@ -117,15 +123,3 @@ class Index:
                     current.parent = None
                 current = current.parent
             done |= seen
-
-
-def ancestors(head: SpanHead) -> Iterator[SpanHead]:
-    """Recorded parents, nearest first."""
-    current = head.parent
-    while current is not None:
-        yield current
-        current = current.parent
-
-
-def first_ref(parts: Iterable[Part], *whats: str) -> EvidenceRef | None:
-    return next((part.ref for part in parts if part.what in whats), None)

@@ -36,6 +36,15 @@ class EmittedCall(NamedTuple):
     arguments: str
 
 
+class Reported(NamedTuple):
+    """A tool result in a request's history, kept where no earlier request reported the same. `position` counts the
+    tool results of that request from 0; `sha256` is over the canonical content."""
+
+    tool_call_id: str
+    sha256: str
+    position: int
+
+
 @dataclass(slots=True, eq=False)
 class SpanHead:
     """One span, framework span, log group or ACP tool call. Compared by identity."""
@@ -63,7 +72,7 @@ class SpanHead:
     # set by the glance at its content: model calls
     response_id: str | None = None
     emitted: list[EmittedCall] = field(default_factory=list)
-    reported: list[tuple[str, str]] = field(default_factory=list)
+    reported: list[Reported] = field(default_factory=list)
     has_content: bool = False
     has_output: bool = False
     # tool executions
@@ -118,7 +127,7 @@ class WireHead:
     # set by the glance
     response_id: str | None = None
     emitted: list[EmittedCall] = field(default_factory=list)
-    reported: list[tuple[str, str]] = field(default_factory=list)
+    reported: list[Reported] = field(default_factory=list)
 
     def order(self) -> tuple[int, int, str, int]:
         ref = self.request or self.error or self.response
@@ -159,7 +168,7 @@ class ModelCall:
                     return head.emitted
         return []
 
-    def reported(self) -> list[tuple[str, str]]:
+    def reported(self) -> list[Reported]:
         if self.wire is not None and self.wire.request is not None:
             return self.wire.reported
         return self.span.reported if self.span is not None else []

@@ -114,3 +114,8 @@ class Output:
     """`{"index", "text", "reasoning"?, "refusal"?, "tool_calls", "finish_reason"}` a choice, when there are several."""
     other_parts: list[JsonObject] = field(default_factory=list)
     """Hosted tool calls and results, media and whatever else stood in the answer, as recorded."""
+
+    def has_anything(self) -> bool:
+        """Whether any part of an answer is there."""
+        said = (self.text, self.reasoning, self.refusal)
+        return any(value is not None for value in said) or bool(self.tool_calls) or bool(self.other_parts)

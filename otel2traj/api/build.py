@@ -1,0 +1,207 @@
+"""Evidence to trajectory files, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ..errors import EvidenceError, Otel2TrajError, UsageError
+from ..model.trajectory import Header, StepSink, Summary, TrajectoryStatus
+from ..writers.trajectory import TrajectoryWriter
+from .source import value_limit
+
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """One trajectory that was built. `file` is None where nothing was to be written."""
+
+    conversation: str | None
+    summary: Summary
+    file: Path | None
+
+    @property
+    def failed(self) -> bool:
+        return self.summary.status is TrajectoryStatus.FAILED
+
+    def describe(self) -> str:
+        """One line for people: what came out."""
+        name = "" if self.conversation is None else f"{self.conversation}: "
+        if self.summary.error is not None:
+            return f"{name}failed: {self.summary.error['message']}"
+        coverage = self.summary.coverage
+        steps = coverage.model_calls + coverage.unlinked_tool_calls
+        return (
+            f"{name}{self.summary.status}: {steps} steps, {coverage.model_calls} model calls,"
+            f" {coverage.tool_calls} tool calls, {len(self.summary.warnings)} warnings"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What became of one attempt of many."""
+
+    text: str
+    failed: bool
+
+
+def build_path(
+    path: Path,
+    *,
+    write: bool = False,
+    output: Path | None = None,
+    inference: bool = True,
+    progress: Progress | None = None,
+    sinks: Callable[[], list[StepSink]] = list,
+) -> list[Built]:
+    """Build an attempt directory, a folder of traces or a trace file.
+
+    `write` saves `trajectory.json` beside the evidence; `output` names a file, or, where the evidence holds several
+    conversations, a directory that gets one file each. A build that cannot be done is saved with `status: failed`
+    and its error. `sinks` makes further sinks for each trajectory.
+    """
+    limit = value_limit()
+    if not path.exists() and not path.is_symlink():
+        raise EvidenceError(f"there is no {path}", hint="give an attempt directory or a trace file")
+    from ..build import BuildSession
+
+    built: list[Built] = []
+    try:
+        with BuildSession(path, inference=inference, progress=progress) as session:
+            several = len(session.conversations) > 1
+            for conversation in session.conversations:
+                file = _target(path, write, output, conversation.name, several)
+                with _writing(file, limit) as writer:
+                    summary = session.build(conversation, *writer, *sinks())
+                built.append(Built(conversation.name, summary, file))
+            if not built:
+                raise EvidenceError("no model call or tool execution was recorded here")
+    except (EvidenceError, OSError) as err:
+        summary = Summary(TrajectoryStatus.FAILED, error={"type": type(err).__name__, "message": _plain(err, path)})
+        file = _target(path, write, output, None, False)
+        with _writing(file, limit) as writer:
+            for sink in [*writer, *sinks()]:
+                sink.begin(Header())
+                sink.end(summary)
+        built.append(Built(None, summary, file))
+    return built
+
+
+def _plain(err: Exception, path: Path) -> str:
+    """The message without the place of the evidence on this machine."""
+    text = str(err)
+    for place in (str(path.absolute()), str(path)):
+        if place not in ("", "."):
+            text = text.replace(place, path.name)
+    return text
+
+
+def _target(path: Path, write: bool, output: Path | None, name: str | None, several: bool) -> Path | None:
+    if output is not None:
+        if several or output.is_dir():
+            return output / f"{safe_name(name or path.name)}.json"
+        return output
+    if not write:
+        return None
+    folder = path if path.is_dir() else path.parent
+    if several:
+        return folder / f"trajectory-{safe_name(name or '')}.json"
+    return folder / ("trajectory.json" if path.is_dir() else f"{path.name}.trajectory.json")
+
+
+def safe_name(name: str) -> str:
+    """A file name from a recorded id: what is not plain is written as its code, so that no two ids meet."""
+    return re.sub(r"[^A-Za-z0-9._-]", lambda m: f"%{ord(m.group()):02X}", name).lstrip(".")[:200] or "unnamed"
+
+
+@contextmanager
+def _writing(file: Path | None, limit: int) -> Iterator[list[StepSink]]:
+    """A sink that saves the trajectory under `file` once it is whole; an existing file is never left half-written."""
+    if file is None:
+        yield []
+        return
+    with replacing(file) as stream:
+        yield [TrajectoryWriter(limit).sink(stream)]
+
+
+@contextmanager
+def replacing(file: Path) -> Iterator[BinaryIO]:
+    """Write to `NAME.tmp`, flush to the disk, rename. On an error the old file stays as it was."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    temporary = file.with_name(file.name + ".tmp")
+    try:
+        with temporary.open("w+b") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(file)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def print_bytes(path: Path, out: BinaryIO, *, inference: bool = True, progress: Progress | None = None) -> list[Built]:
+    """Build and write the documents to a stream, one after the other."""
+    with tempfile.TemporaryDirectory() as folder:
+        built = build_path(path, output=Path(folder), inference=inference, progress=progress)
+        for item in built:
+            assert item.file is not None
+            with item.file.open("rb") as stream:
+                shutil.copyfileobj(stream, out)
+        out.flush()
+    return [Built(item.conversation, item.summary, None) for item in built]
+
+
+def find_attempts(root: Path) -> list[Path]:
+    """Every attempt directory at or below `root`, sorted; what lies inside an attempt is part of it."""
+    found: list[Path] = []
+    for folder, names, files in os.walk(root):
+        here = Path(folder)
+        names.sort()
+        layout = {"steps", "evaluation"} & set(names) or "network.jsonl" in files or "run.json" in files
+        if layout or any(name.startswith("invocation-") for name in names):
+            found.append(here)
+            names.clear()
+    return found
+
+
+def build_many(
+    root: Path, *, jobs: int = 1, write: bool = False, output: Path | None = None, inference: bool = True
+) -> Iterator[Line]:
+    """Build every attempt below `root`, in sorted order whatever the number of worker processes.
+
+    Raises `UsageError` where nothing would be written, or where there is no attempt.
+    """
+    if not write and output is None:
+        raise UsageError("--recursive needs --write or -o DIR", hint="say where the trajectories go")
+    attempts = find_attempts(root)
+    if not attempts:
+        raise EvidenceError(f"there is no attempt below {root}", hint="an attempt has steps/, evaluation/ or run.json")
+    tasks = [(path, root, write, output, inference) for path in attempts]
+    if jobs == 1:
+        yield from map(_build_one, tasks)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(_build_one, tasks)
+
+
+def _build_one(task: tuple[Path, Path, bool, Path | None, bool]) -> Line:
+    path, root, write, output, inference = task
+    name = path.relative_to(root).as_posix() if path != root else path.name
+    target = None if output is None else output / f"{safe_name(name)}.json"
+    try:
+        built = build_path(path, write=write, output=target, inference=inference)
+    except Otel2TrajError as err:
+        return Line(f"{name}: error: {err}", True)
+    return Line("\n".join(f"{name}: {item.describe()}" for item in built), any(item.failed for item in built))

@@ -1,0 +1,373 @@
+"""A plan and its evidence to a trajectory, one step at a time, pushed into sinks and forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..canonical import JsonObject, JsonValue, sha256_canonical
+from ..evidence import Index
+from ..model.evidence import Notice
+from ..model.heads import Execution, ModelCall, Part, SpanHead, ToolLink
+from ..model.link import ExecutionStatus, LinkStatus
+from ..model.message import ToolCall
+from ..model.reading import Reading
+from ..model.trajectory import (
+    Coverage,
+    Header,
+    SdkInput,
+    Step,
+    StepKind,
+    StepSink,
+    StepSource,
+    StepStatus,
+    Summary,
+    ToolLog,
+    TrajectoryStatus,
+)
+from ..pairing.actors import agent_of
+from ..timestamps import format_ns
+from .archive import Archive
+from .documents import Documents
+from .evidence import candidates, execution_evidence, identity, interaction_id, step_evidence
+from .glance import Glance
+from .graph_nodes import GraphNodes
+from .hydrate import WireBodies, exit_status
+from .model_step import ModelParts, ModelStepReader
+from .plan import Plan
+from .reading import combine
+
+
+class Builder:
+    """Builds one trajectory from one plan."""
+
+    def __init__(
+        self, archive: Archive, index: Index, glance: Glance, documents: Documents, plan: Plan, nodes: GraphNodes | None
+    ) -> None:
+        self._archive = archive
+        self._index = index
+        self._glance = glance
+        self._documents = documents
+        self._plan = plan
+        self._nodes = nodes
+        self._reader = ModelStepReader(glance, lambda wire: WireBodies(archive, wire))
+        self._coverage = Coverage(inferred_links=plan.inferred)
+        self._notices: list[Notice] = list(plan.notices)
+        self._ranges: dict[str, list[int]] = {}
+        self._agents: dict[int, str | None] = {}
+
+    def run(self, sinks: Iterable[StepSink]) -> Summary:
+        sinks = tuple(sinks)
+        header = self._header()
+        for sink in sinks:
+            sink.begin(header)
+        for entry in self._plan.entries:
+            step = self._model_step(entry) if isinstance(entry, ModelCall) else self._tool_step(entry)
+            if step.input_ordinal is not None:
+                span = self._ranges.setdefault(step.input_ordinal, [step.step_id, step.step_id])
+                span[1] = step.step_id
+            for sink in sinks:
+                sink.step(step)
+        summary = self._summary()
+        for sink in sinks:
+            sink.end(summary)
+        return summary
+
+    # the header
+
+    def _header(self) -> Header:
+        documents = self._documents
+        agents: list[str] = []
+        for entry in self._plan.entries:
+            name = self._agent(entry)
+            if name is not None and name not in agents:
+                agents.append(name)
+        first = next((entry for entry in self._plan.entries if isinstance(entry, ModelCall)), None)
+        request = self._reader.read(first).input if first is not None else {}
+        prompt = documents.inputs[0].prompt if documents.inputs else None
+        configuration: JsonObject = {
+            "agents": [{"agent_name": name} for name in agents],
+            "system_prompt": system_prompt(request),
+            "tools": request.get("tools"),
+            "runtime": _runtime(documents),
+        }
+        return Header(
+            run_id=documents.run_id,
+            agent_id=documents.agent_id,
+            case_id=documents.case_id,
+            framework=documents.framework,
+            metadata={
+                "task_instruction": prompt,
+                "agent_configuration": configuration,
+                "system_architecture": {
+                    "framework": documents.framework,
+                    "source_revision": documents.run.get("source_revision"),
+                    "profile": documents.run.get("profile"),
+                    "binding": documents.run.get("binding"),
+                },
+            },
+        )
+
+    def _agent(self, entry: ModelCall | Execution) -> str | None:
+        if id(entry) not in self._agents:
+            head = entry.head if isinstance(entry, Execution) else entry.span or entry.anchor
+            name = agent_of(head)
+            if name is None and isinstance(entry, ModelCall):
+                name = next((found for lender in entry.lenders if (found := agent_of(lender)) is not None), None)
+            if name is None:
+                name = self._documents.agent_id
+            if name is None and isinstance(entry, ModelCall) and entry.wire is not None:
+                name = entry.wire.agent_id
+            self._agents[id(entry)] = name
+        return self._agents[id(entry)]
+
+    # steps
+
+    def _model_step(self, call: ModelCall) -> Step:
+        parts = self._reader.read(call)
+        self._recover_tool_calls(call, parts)
+        self._notices.extend(parts.notices)
+        wire, span = call.wire, call.span
+        evidence = step_evidence(self._archive, call, self._logs(call))
+        evidence["request_sha256"], evidence["response_sha256"] = parts.request_sha256, parts.response_sha256
+        if parts.said_by:
+            evidence["said_by"] = parts.said_by
+        if parts.source_model is not None and parts.source_model != parts.model:
+            evidence["source_model"] = parts.source_model
+        source = StepSource.FRAMEWORK if wire is None else StepSource.WIRE if span is None else StepSource.BOTH
+        if wire is not None:
+            started, ended = wire.started_at or wire.ended_at, wire.ended_at
+            readable = wire.start_ns is not None or wire.end_ns is not None
+        else:
+            assert span is not None
+            started, ended, readable = format_ns(span.start_ns), format_ns(span.end_ns), span.start_ns is not None
+        if span is not None and not span.finished:
+            self._notice("unfinished_span", f"model span {span.span_id} never ended", span)
+        if not readable:
+            self._notices.append(Notice("unreadable_time", f"step {call.step_id} has no readable start time"))
+        if call.ordinal is None and self._documents.inputs:
+            self._notices.append(
+                Notice("unknown_input", f"no identifier tells the Input of step {call.step_id}", lossy=False)
+            )
+        self._coverage.model_calls += 1
+        self._coverage.tool_calls += len(parts.tool_calls)
+        return Step(
+            step_id=call.step_id,
+            input_ordinal=call.ordinal,
+            agent_name=self._agent(call),
+            kind=StepKind.MODEL,
+            source=source,
+            started_at=started,
+            ended_at=ended,
+            model=parts.model,
+            purpose=parts.purpose or self._native_purpose(call) or "unknown",
+            status=parts.status,
+            input=parts.input,
+            output=parts.output,
+            tool_logs=self._tool_logs(call, parts.tool_calls),
+            evidence=evidence,
+        )
+
+    def _logs(self, call: ModelCall) -> list[Part]:
+        heads = [] if call.span is None else [call.span, *call.span.twins]
+        return [part for head in heads for part in self._index.logs_of(head)]
+
+    def _native_purpose(self, call: ModelCall) -> str | None:
+        """What the ACP agent called the model call with this response id."""
+        response_id = None if call.wire is None else call.wire.response_id
+        told = self._index.native_calls.get(response_id or "", [])
+        if len(told) != 1:
+            return None
+        purpose = self._archive.fetch_abb(told[0][1].ref).data.get("purpose")
+        return purpose if isinstance(purpose, str) else None
+
+    def _recover_tool_calls(self, call: ModelCall, parts: ModelParts) -> None:
+        if call.span is None or self._nodes is None or parts.tool_calls:
+            return
+        found = self._nodes.recovered(call.span)
+        if found is not None:
+            parts.tool_calls = found
+            parts.output["tool_calls"] = [item.to_json() for item in found]
+            parts.output["tool_calls_source"] = "graph_node"
+
+    def _tool_logs(self, call: ModelCall, tool_calls: list[ToolCall]) -> list[ToolLog]:
+        links = self._plan.links.get(id(call), [])
+        out = []
+        for position, tool_call in enumerate(tool_calls):
+            link = next((link for link in links if link.position == position), None)
+            out.append(self._tool_log(tool_call, link))
+        return out
+
+    def _tool_log(self, tool_call: ToolCall, link: ToolLink | None) -> ToolLog:
+        log = ToolLog(
+            tool_call_id=tool_call.id,
+            tool_name=tool_call.name,
+            input_arguments=tool_call.arguments,
+            outputs=None,
+            execution_status=ExecutionStatus.NOT_OBSERVED,
+            exit_status=None,
+            link=LinkStatus.NONE,
+        )
+        if link is not None:
+            log.link = link.status
+            if link.execution is not None:
+                self._attach(log, link.execution)
+                log.evidence["link_rule"] = link.rule
+            elif link.status is LinkStatus.AMBIGUOUS:
+                log.evidence["candidates"] = candidates(self._archive, link)
+                log.evidence["emitters"] = link.emitters
+            if link.inferred is not None and link.inferred_rule is not None:
+                log.evidence["inferred"] = {
+                    "rule": link.inferred_rule,
+                    "step_id": link.inferred.step_id,
+                    "interaction_id": identity(link.inferred)["interaction_id"],
+                }
+            if link.reported_by is not None:
+                log.evidence["reported_result"] = {
+                    "interaction_id": interaction_id(link.reported_by.interaction_key()),
+                    "position": link.reported_position,
+                    "sha256": link.reported_sha256,
+                }
+        if log.execution_status is ExecutionStatus.NOT_OBSERVED:
+            self._coverage.unobserved_tool_executions += 1
+        if log.link is LinkStatus.AMBIGUOUS:
+            self._coverage.ambiguous_links += 1
+        return log
+
+    def _attach(self, log: ToolLog, execution: Execution) -> None:
+        """Make the execution the fact of a tool log."""
+        reading = combine(self._glance.reading(head) for head in execution.heads())
+        self._notices.extend(reading.notices)
+        log.outputs = reading.result if reading.result is not None else reading.error
+        finished = any(head.finished for head in execution.heads())
+        failed = reading.is_error if reading.is_error is not None else execution.head.failed
+        if not finished:
+            log.execution_status = ExecutionStatus.NOT_OBSERVED
+            self._notice("unfinished_span", f"tool execution {execution.head.span_id} never ended", execution.head)
+        else:
+            log.execution_status = ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED
+        log.exit_status, terminal = self._exit_status(execution, reading)
+        log.evidence.update(execution_evidence(self._archive, execution, terminal))
+        if reading.error is not None and reading.result is not None:
+            log.evidence["error"] = reading.error
+        if log.tool_call_id is None:
+            log.tool_call_id = reading.tool_call_id
+        recorded = reading.arguments
+        if log.input_arguments is None:
+            log.input_arguments = recorded
+        elif recorded is not None and sha256_canonical(recorded) != sha256_canonical(log.input_arguments):
+            log.evidence["recorded_arguments"] = recorded
+        if log.tool_name is None:
+            log.tool_name = reading.tool_name
+        elif reading.tool_name is not None and reading.tool_name != log.tool_name:
+            log.evidence["recorded_name"] = reading.tool_name
+        if reading.said_by:
+            log.evidence["said_by"] = dict(sorted(reading.said_by.items()))
+        if reading.extra:
+            log.evidence["recorded"] = dict(sorted(reading.extra.items()))
+
+    def _exit_status(self, execution: Execution, reading: Reading) -> tuple[JsonObject | None, list[Part]]:
+        found, parts = exit_status(self._archive, self._index, execution.head)
+        if found is None and reading.exit_code is not None:
+            found = {"exitCode": reading.exit_code, "signal": None}
+        return found, parts
+
+    def _tool_step(self, execution: Execution) -> Step:
+        log = ToolLog(
+            tool_call_id=execution.tool_call_id(),
+            tool_name=None,
+            input_arguments=None,
+            outputs=None,
+            execution_status=ExecutionStatus.NOT_OBSERVED,
+            exit_status=None,
+            link=LinkStatus.NONE,
+        )
+        self._attach(log, execution)
+        evidence = identity(execution)
+        link = self._plan.inferred_calls.get(id(execution))
+        if link is not None:
+            evidence["inferred_call"] = {
+                "rule": link.inferred_rule,
+                "step_id": link.call.step_id,
+                "tool_call_id": link.emitted.id,
+            }
+        evidence["records"] = log.evidence["records"]
+        self._coverage.unlinked_tool_calls += 1
+        if log.execution_status is ExecutionStatus.NOT_OBSERVED:
+            self._coverage.unobserved_tool_executions += 1
+            status = StepStatus.INCOMPLETE
+        else:
+            failed = log.execution_status is ExecutionStatus.ERROR
+            status = StepStatus.FAILED if failed else StepStatus.COMPLETE
+        if execution.ordinal is None and self._documents.inputs:
+            self._notices.append(
+                Notice("unknown_input", f"no identifier tells the Input of step {execution.step_id}", lossy=False)
+            )
+        head = execution.head
+        return Step(
+            step_id=execution.step_id,
+            input_ordinal=execution.ordinal,
+            agent_name=self._agent(execution),
+            kind=StepKind.TOOL_ONLY,
+            source=StepSource.FRAMEWORK,
+            started_at=format_ns(head.start_ns),
+            ended_at=format_ns(head.end_ns),
+            model=None,
+            purpose="unknown",
+            status=status,
+            input={},
+            output={},
+            tool_logs=[log],
+            evidence=evidence,
+        )
+
+    def _notice(self, code: str, message: str, head: SpanHead) -> None:
+        ref = head.parts[0].ref if head.parts else None
+        self._notices.append(Notice(code, message, head.source, None if ref is None else ref.line))
+
+    # the end
+
+    def _summary(self) -> Summary:
+        inputs = [
+            SdkInput(
+                ordinal=item.ordinal,
+                input_id=item.input_id,
+                prompt=item.prompt,
+                step_range=self._ranges.get(item.ordinal),
+                result=item.result,
+                file_changes=item.file_changes,
+            )
+            for item in self._documents.inputs
+        ]
+        self._coverage.file_changes = sum(len(item.file_changes) for item in inputs)
+        notices = unique([*self._index.notices, *self._archive.notices, *self._notices])
+        partial = any(notice.lossy for notice in notices)
+        return Summary(
+            status=TrajectoryStatus.PARTIAL if partial else TrajectoryStatus.COMPLETE,
+            inputs=inputs,
+            coverage=self._coverage,
+            sources=[{"path": source.path, "sha256": source.sha256} for source in self._archive.sources()],
+            warnings=[notice.render() for notice in notices],
+        )
+
+
+def unique(notices: Iterable[Notice]) -> list[Notice]:
+    """Each notice once, sorted by place, so that the order of the sources does not matter."""
+    return sorted(dict.fromkeys(notices), key=lambda n: (n.path or "", n.line or 0, n.code, n.message))
+
+
+def system_prompt(request: JsonObject) -> JsonValue:
+    """The system text of a request: kept apart, or the leading system messages."""
+    if request.get("system") is not None:
+        system: JsonValue = request["system"]
+        return system
+    texts = []
+    for message in request.get("messages") or []:
+        if not isinstance(message, dict) or message.get("role") not in ("system", "developer"):
+            break
+        texts.append(message["content"] if "content" in message else message.get("parts"))
+    return None if not texts else texts[0] if len(texts) == 1 else texts
+
+
+def _runtime(documents: Documents) -> JsonValue:
+    runtime: JsonValue = documents.run.get("runtime")
+    return runtime

@@ -1,0 +1,108 @@
+"""Heads to the `evidence` objects of steps and tool logs: identifiers, and the recorded bytes behind them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from ..canonical import JsonObject
+from ..model.evidence import EvidenceRef
+from ..model.heads import Execution, ModelCall, Part, SpanHead, ToolLink, WireHead
+from .archive import Archive
+
+
+def interaction_id(key: str) -> str:
+    """The interaction index's id: the first 24 hex digits of SHA-256 over the group key."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def record(archive: Archive, part: Part) -> JsonObject:
+    return {**pointer(part.ref), "sha256": archive.digest(part.ref), "what": part.what}
+
+
+def pointer(ref: EvidenceRef) -> JsonObject:
+    out: JsonObject = {"path": ref.source}
+    if ref.line is not None:
+        out["line"] = ref.line
+    out["offset"] = ref.offset
+    out["length"] = ref.length
+    return out
+
+
+def wire_parts(wire: WireHead) -> list[Part]:
+    named = [("request", wire.request), ("response", wire.response), ("error", wire.error)]
+    return [*wire.others, *(Part(what, ref) for what, ref in named if ref is not None)]
+
+
+def records_of(archive: Archive, parts: Iterable[Part]) -> list[JsonObject]:
+    """The records behind a step or log, each once, in the order they were recorded."""
+    seen: dict[EvidenceRef, JsonObject] = {}
+    for part in parts:
+        if part.ref not in seen:
+            seen[part.ref] = record(archive, part)
+    return list(seen.values())
+
+
+def step_evidence(archive: Archive, call: ModelCall, logs: Iterable[Part]) -> JsonObject:
+    """The contract's keys first, then what this project adds."""
+    wire, span = call.wire, call.span
+    heads = [] if span is None else [span, *span.twins, *call.lenders]
+    out: JsonObject = {
+        "interaction_id": interaction_id(call.interaction_key()),
+        "call_id": None if wire is None else wire.call_id,
+        "framework_span_id": _first(
+            None if wire is None else wire.framework_span_id, *(head.framework_span_id for head in heads)
+        ),
+        "request_sha256": None,
+        "response_sha256": None,
+    }
+    trace_id = _first(*(head.trace_id for head in heads), None if call.anchor is None else call.anchor.trace_id)
+    if trace_id is not None:
+        out["trace_id"] = trace_id
+    otel_span_id = _first(*(head.otel_span_id for head in heads))
+    if otel_span_id is not None:
+        out["otel_span_id"] = otel_span_id
+    if call.join is not None:
+        out["join"] = call.join
+    if wire is not None and wire.response_id is not None:
+        out["response_id"] = wire.response_id
+    elif span is not None and span.response_id is not None:
+        out["response_id"] = span.response_id
+    parts = [] if wire is None else wire_parts(wire)
+    for head in heads:
+        parts.extend(head.parts)
+    parts.extend(logs)
+    out["records"] = records_of(archive, parts)
+    return out
+
+
+def execution_evidence(archive: Archive, execution: Execution, more: Iterable[Part]) -> JsonObject:
+    out = identity(execution)
+    parts = [part for head in execution.heads() for part in head.parts]
+    out["records"] = records_of(archive, [*parts, *more])
+    if execution.wrappers:
+        out["wrappers"] = [interaction_id(f"span:{head.source}:{head.span_id}") for head in execution.wrappers]
+    return out
+
+
+def identity(execution: Execution) -> JsonObject:
+    """The identifiers of an execution, without its bytes."""
+    heads: list[SpanHead] = execution.heads()
+    out: JsonObject = {
+        "interaction_id": interaction_id(execution.interaction_key()),
+        "framework_span_id": _first(*(head.framework_span_id for head in heads)),
+    }
+    for key in ("trace_id", "otel_span_id"):
+        value = _first(*(getattr(head, key) for head in heads))
+        if value is not None:
+            out[key] = value
+    return out
+
+
+def candidates(archive: Archive, link: ToolLink) -> list[JsonObject]:
+    """The executions that may be the one, each with the recorded bytes behind it; nothing of them is a fact."""
+    return [execution_evidence(archive, execution, ()) for execution in link.candidates]
+
+
+def _first(*values: str | None) -> str | None:
+    return next((value for value in values if value is not None), None)

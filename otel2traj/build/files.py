@@ -1,0 +1,128 @@
+"""Committed diffs, else replay deltas, to the file changes of each SDK Input."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Any
+
+from ..canonical import JsonError, JsonObject, loads
+from ..model.evidence import Notice
+from .archive import Archive
+
+_DIFF_LIMIT = 256 << 10
+"""Bytes of a file beyond which no diff text is made from replay blobs; hashes and sizes stand all the same."""
+
+
+def committed_changes(archive: Archive, folder: str) -> list[JsonObject] | None:
+    """`changes` of `file-evidence.json` as recorded, or None where no such file is readable."""
+    document = archive.document(f"{folder}/file-evidence.json")
+    if not isinstance(document, dict) or not isinstance(document.get("changes"), list):
+        return None
+    if document.get("complete") is False:
+        archive.notices.append(
+            Notice("file_evidence_incomplete", "not all file changes were recorded", f"{folder}/file-evidence.json")
+        )
+    return [change for change in document["changes"] if isinstance(change, dict)]
+
+
+def replay_changes(archive: Archive) -> dict[str, list[JsonObject]] | None:
+    """Changes by input id from the replay archive, or None where there is none.
+
+    A change belongs to the Input whose boundary events stand around it in the recorded sequence, or that it names
+    itself; observation times decide nothing.
+    """
+    raw = archive.raw_document("replay/events.jsonl")
+    if raw is None:
+        return None
+    manifest = archive.document("replay/manifest.json")
+    if isinstance(manifest, dict) and manifest.get("status") != "complete":
+        archive.notices.append(
+            Notice("replay_incomplete", "the replay archive is not complete", "replay/manifest.json")
+        )
+    found: dict[str, dict[str, tuple[Any, Any]]] = {}
+    current: str | None = None
+    for event in _events(archive, raw):
+        named = event.get("input_id") if isinstance(event.get("input_id"), str) else None
+        owner = named or current
+        for change in event.get("changes") or []:
+            if owner is None or not isinstance(change, dict) or not isinstance(change.get("path"), str):
+                continue
+            paths = found.setdefault(owner, {})
+            before = paths[change["path"]][0] if change["path"] in paths else change.get("before")
+            paths[change["path"]] = (before, change.get("after"))
+        if named is not None:
+            current = None if named == current else named
+            found.setdefault(named, {})
+    return {input_id: _changes(archive, paths) for input_id, paths in found.items()}
+
+
+def _events(archive: Archive, raw: bytes) -> Iterator[JsonObject]:
+    events: list[JsonObject] = []
+    for number, line in enumerate(raw.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value = loads(line)
+        except JsonError as err:
+            archive.notices.append(Notice("unreadable_line", f"skipped: {err}", "replay/events.jsonl", number))
+            continue
+        if isinstance(value, dict):
+            events.append(value)
+    events.sort(key=lambda event: event["sequence"] if isinstance(event.get("sequence"), int) else 1 << 62)
+    yield from events
+
+
+def _changes(archive: Archive, paths: dict[str, tuple[Any, Any]]) -> list[JsonObject]:
+    out: list[JsonObject] = []
+    for path in sorted(paths):
+        before, after = (entry if isinstance(entry, dict) else None for entry in paths[path])
+        if before == after:
+            continue
+        kind = "created" if before is None else "deleted" if after is None else "modified"
+        out.append(
+            {
+                "path": path,
+                "change_type": kind,
+                "file_type": (after or before or {}).get("type"),
+                "before_hash": _hash(before),
+                "after_hash": _hash(after),
+                "before_size": None if before is None else before.get("size"),
+                "after_size": None if after is None else after.get("size"),
+                "before_mode": None if before is None else before.get("mode"),
+                "after_mode": None if after is None else after.get("mode"),
+                "old_path": None,
+                "diff": _diff(archive, path, before, after),
+                "source": "replay",
+            }
+        )
+    return out
+
+
+def _hash(entry: JsonObject | None) -> str | None:
+    blob = None if entry is None else entry.get("blob")
+    return f"sha256:{blob}" if isinstance(blob, str) else None
+
+
+def _diff(archive: Archive, path: str, before: JsonObject | None, after: JsonObject | None) -> str | None:
+    texts: list[list[str]] = []
+    for entry in (before, after):
+        if entry is None:
+            texts.append([])
+            continue
+        blob, size = entry.get("blob"), entry.get("size")
+        if not isinstance(blob, str) or not isinstance(size, int) or size > _DIFF_LIMIT:
+            return None
+        data = archive.raw_document(f"replay/blobs/{blob}")
+        try:
+            texts.append([] if data is None else data.decode("utf-8").splitlines(keepends=True))
+        except UnicodeDecodeError:
+            return None
+        if data is None:
+            return None
+    old = "/dev/null" if before is None else f"a/{path}"
+    new = "/dev/null" if after is None else f"b/{path}"
+    lines = []
+    for line in difflib.unified_diff(texts[0], texts[1], old, new):
+        lines.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
+    return "".join(lines)

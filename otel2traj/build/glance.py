@@ -1,0 +1,102 @@
+"""A look at the content of every call and execution, in time order, that keeps only keys and digests of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..canonical import JsonValue, sha256_canonical
+from ..evidence import Index
+from ..model.heads import EmittedCall, Reported, SpanHead, WireHead
+from ..model.message import Message, ToolCall
+from ..model.reading import Reading, Role
+from ..providers import provider_for
+from .archive import Archive
+from .hydrate import read_head
+
+
+class Glance:
+    """Fills the heads of one index. Readings of small attempts are kept, so that they are not made twice."""
+
+    def __init__(self, archive: Archive, index: Index, keep_bytes: int = 16 << 20) -> None:
+        self._archive = archive
+        self._index = index
+        self._seen: set[tuple[str, str]] = set()
+        self._budget = keep_bytes
+        self._kept: dict[int, Reading] = {}
+
+    def run(self) -> None:
+        for wire in sorted(self._index.wires.values(), key=WireHead.order):
+            self._wire(wire)
+        heads = [h for h in self._index.span_heads() if h.role in (Role.MODEL_CALL, Role.TOOL_EXECUTION)]
+        for head in sorted(heads, key=SpanHead.order):
+            self._span(head, self._read(head))
+
+    def reading(self, head: SpanHead) -> Reading:
+        """What a head says; from memory where the first look kept it."""
+        kept = self._kept.get(id(head))
+        return kept if kept is not None else read_head(self._archive, self._index, head)
+
+    def _read(self, head: SpanHead) -> Reading:
+        reading = read_head(self._archive, self._index, head)
+        size = sum(part.ref.length for part in head.parts)
+        if size <= self._budget:
+            self._budget -= size
+            self._kept[id(head)] = reading
+        return reading
+
+    def _wire(self, head: WireHead) -> None:
+        request: JsonValue = None
+        response: JsonValue = None
+        if head.request is not None:
+            request = self._archive.fetch_abb(head.request).data.get("payload")
+        if head.response is not None:
+            response = self._archive.fetch_abb(head.response).data.get("payload")
+        provider = provider_for(head.path, request, response)
+        if provider is None:
+            return
+        if request is not None:
+            self._reported(head, provider.glance_request(request).reported)
+        if response is not None:
+            glance = provider.glance_response(response)
+            head.response_id = glance.response_id
+            head.emitted = [emitted(call) for call in glance.tool_calls]
+
+    def _reported(self, head: WireHead | SpanHead, reported: list[tuple[str, str]]) -> None:
+        for position, item in enumerate(reported):
+            if item not in self._seen:
+                self._seen.add(item)
+                head.reported.append(Reported(*item, position))
+
+    def _span(self, head: SpanHead, reading: Reading) -> None:
+        head.conversation_id = head.conversation_id or reading.conversation_id
+        head.agent_name = head.agent_name if head.agent_name is not None else reading.agent_name
+        if head.role is Role.MODEL_CALL:
+            head.response_id = reading.response_id
+            head.emitted = [emitted(call) for call in reading.tool_calls or []]
+            head.has_output = reading.has_output()
+            head.has_content = head.has_output or reading.messages is not None
+            self._reported(head, reported_in(reading.messages or []))
+            return
+        if reading.tool_call_id is not None:
+            head.tool_call_id = reading.tool_call_id
+        if reading.tool_name is not None:
+            head.tool_name = reading.tool_name
+        if reading.arguments is not None:
+            head.arguments_sha256 = sha256_canonical(reading.arguments)
+        if reading.result is not None:
+            head.result_sha256 = sha256_canonical(reading.result)
+
+
+def emitted(call: ToolCall) -> EmittedCall:
+    return EmittedCall(call.id, call.name, sha256_canonical(call.arguments))
+
+
+def reported_in(messages: list[Message]) -> list[tuple[str, str]]:
+    """(tool call id, digest of the content) of every tool result in a history read from a span."""
+    out: list[tuple[str, str]] = []
+    for message in messages:
+        for part in message.parts:
+            if part.get("type") == "tool_call_response" and isinstance(part.get("id"), str):
+                content: Any = part.get("response")
+                out.append((part["id"], sha256_canonical(content)))
+    return out

@@ -1,0 +1,53 @@
+"""Tool calls that a framework generation kept none of, recovered from the LangGraph node around it."""
+
+from __future__ import annotations
+
+from ..dialects import langchain_dump
+from ..evidence import Index
+from ..model.heads import ModelCall, Recorder, SpanHead
+from ..model.message import ToolCall
+from ..model.reading import Role
+from .archive import Archive
+from .glance import emitted
+from .hydrate import node_output
+
+
+class GraphNodes:
+    """Looks up, by parent ids only, what the enclosing node gave out; only where it made a single model call."""
+
+    def __init__(self, archive: Archive, index: Index) -> None:
+        self._archive = archive
+        self._models_below: dict[int, int] = {}
+        self._recovered: dict[int, list[ToolCall]] = {}
+        for head in index.span_heads():
+            if head.role is Role.MODEL_CALL:
+                above = head.parent
+                while above is not None and above.role is Role.CHAIN:
+                    self._models_below[id(above)] = self._models_below.get(id(above), 0) + 1
+                    above = above.parent
+
+    def recovered(self, head: SpanHead) -> list[ToolCall] | None:
+        """The tool calls that `look` found for a model span, or None."""
+        return self._recovered.get(id(head))
+
+    def look(self, call: ModelCall) -> None:
+        """Fill the emitted calls of a framework generation that has none, where its node's output tells them."""
+        head = call.span
+        if head is None or call.emitted() or not call.owns_span_output or not _by_framework(head):
+            return
+        if call.wire is not None and call.wire.succeeded():
+            return
+        above = head.parent
+        while above is not None and above.role is Role.CHAIN and above.agent_path == head.agent_path:
+            if self._models_below.get(id(above)) != 1:
+                return
+            calls = langchain_dump.node_output_tool_calls(node_output(self._archive, above))
+            if calls:
+                self._recovered[id(head)] = calls
+                head.emitted = [emitted(found) for found in calls]
+                return
+            above = above.parent
+
+
+def _by_framework(head: SpanHead) -> bool:
+    return head.recorder is Recorder.FRAMEWORK or "abb_framework" in head.dialects

@@ -1,0 +1,180 @@
+"""The second reading: the bodies of one call or one execution, and what they mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dialects
+from ..canonical import JsonObject, JsonValue
+from ..dialects import langchain_dump
+from ..evidence import Index
+from ..model.evidence import AbbRecord, LogRecord, SpanRecord
+from ..model.heads import Part, Recorder, SpanHead, WireHead
+from ..model.reading import ModelRequest, ModelResponse, Reading, Role
+from ..providers import provider_for
+from .archive import Archive
+
+_LOG_DIALECTS = {dialect.name: dialect for dialect in dialects.LOG_DIALECTS}
+
+
+class WireBodies:
+    """Request and response of one wire call, decoded once."""
+
+    def __init__(self, archive: Archive, head: WireHead) -> None:
+        request = archive.fetch_abb(head.request) if head.request is not None else None
+        response = archive.fetch_abb(head.response) if head.response is not None else None
+        error = archive.fetch_abb(head.error) if head.error is not None else None
+        self.request_payload: JsonValue = None if request is None else request.data.get("payload")
+        self.response_payload: JsonValue = None if response is None else response.data.get("payload")
+        self.request_data: JsonObject = {} if request is None else request.data
+        self.response_data: JsonObject = {} if response is None else response.data
+        self.error_data: JsonObject | None = None if error is None else error.data
+        self._provider = provider_for(head.path, self.request_payload, self.response_payload)
+
+    def request(self) -> ModelRequest:
+        if self._provider is None or self.request_payload is None:
+            return ModelRequest()
+        return self._provider.request(self.request_payload)
+
+    def response(self) -> ModelResponse:
+        if self._provider is None or self.response_payload is None:
+            return ModelResponse(complete=False)
+        return self._provider.response(self.response_payload)
+
+
+def read_head(archive: Archive, index: Index, head: SpanHead) -> Reading:
+    """What one recorder says of one call or execution."""
+    if head.recorder is Recorder.FRAMEWORK:
+        return _framework(archive, head)
+    if head.recorder is Recorder.ACP:
+        return _acp(archive, index, head)
+    if head.recorder is Recorder.LOGS:
+        logs = [_log(archive, part) for part in head.parts]
+        logs.sort(key=lambda log: (log.time_ns or 0, log.ref.source, log.ref.offset))
+        return _LOG_DIALECTS[head.dialects[0]].read(logs)
+    return _otel(archive, index, head)
+
+
+def _log(archive: Archive, part: Part) -> LogRecord:
+    record = archive.fetch(part.ref)
+    assert isinstance(record, LogRecord)
+    return record
+
+
+def _otel(archive: Archive, index: Index, head: SpanHead) -> Reading:
+    span = archive.fetch(head.parts[0].ref)
+    assert isinstance(span, SpanRecord)
+    references = {key: span.attributes.get(f"abb.{key}_ref") for key in ("input", "output", "metadata", "error")}
+    if "abb.kind" in span.attributes and any(references.values()):
+        folder = head.source.rpartition("/")[0]
+        bodies = {key: archive.payload(folder, ref) for key, ref in references.items() if isinstance(ref, str)}
+        return _dump(head, bodies, None, None, span.name)
+    return dialects.read(span, [_log(archive, part) for part in index.logs_of(head)])
+
+
+def _framework(archive: Archive, head: SpanHead) -> Reading:
+    bodies: dict[str, JsonValue] = {}
+    call_id: str | None = None
+    status: str | None = None
+    name: str | None = None
+    for part in head.parts:
+        if not part.what.startswith(("span_", "tool_outcome")):
+            continue
+        data = archive.fetch_abb(part.ref).data
+        for key in ("input", "output", "metadata", "error"):
+            if data.get(key) is not None or (key in data and key not in bodies):
+                bodies[key] = data[key]
+        call_id = data["tool_call_id"] if isinstance(data.get("tool_call_id"), str) else call_id
+        if part.what == "tool_outcome" and isinstance(data.get("status"), str):
+            status = status or ("succeeded" if data["status"] == "succeeded" else "error")
+        status = data["tool_status"] if isinstance(data.get("tool_status"), str) else status
+        name = data["name"] if isinstance(data.get("name"), str) else name
+    return _dump(head, bodies, call_id, status, name)
+
+
+def _dump(
+    head: SpanHead, bodies: dict[str, JsonValue], call_id: str | None, status: str | None, name: str | None
+) -> Reading:
+    error = bodies.get("error")
+    failure = None if error is None else error if isinstance(error, str) else str(error)
+    if head.role is Role.TOOL_EXECUTION:
+        reading = langchain_dump.read_tool(bodies.get("input"), bodies.get("output"), call_id, status, failure)
+        reading.tool_name = name if name is not None else reading.tool_name
+        return reading
+    metadata = bodies.get("metadata")
+    reading = langchain_dump.read_llm(
+        bodies.get("input"), bodies.get("output"), metadata if isinstance(metadata, dict) else {}, failure
+    )
+    return reading
+
+
+def node_output(archive: Archive, head: SpanHead) -> JsonValue:
+    """The recorded output of a chain span."""
+    for part in head.parts:
+        if part.what == "span_end":
+            output: JsonValue = archive.fetch_abb(part.ref).data.get("output")
+            return output
+    for part in head.parts:
+        if part.what == "span":
+            span = archive.fetch(part.ref)
+            if isinstance(span, SpanRecord) and isinstance(span.attributes.get("abb.output_ref"), str):
+                return archive.payload(head.source.rpartition("/")[0], span.attributes["abb.output_ref"])
+    return None
+
+
+def _acp(archive: Archive, index: Index, head: SpanHead) -> Reading:
+    """Updates overwrite the members they carry; null members say nothing."""
+    state: dict[str, Any] = {}
+    for part in head.parts:
+        if part.what == "acp":
+            update = archive.fetch_abb(part.ref).data.get("update")
+            if isinstance(update, dict):
+                state.update({key: value for key, value in update.items() if value is not None})
+    reading = Reading(role=Role.TOOL_EXECUTION, tool_call_id=head.tool_call_id)
+    title, kind = state.get("title"), state.get("kind")
+    reading.tool_name = title if isinstance(title, str) else kind if isinstance(kind, str) else None
+    if isinstance(kind, str):
+        reading.extra["acp_kind"] = kind
+    if isinstance(state.get("locations"), list):
+        reading.extra["acp_locations"] = state["locations"]
+    reading.arguments = state.get("rawInput")
+    reading.result = state["rawOutput"] if "rawOutput" in state else state.get("content")
+    if state.get("status") in ("completed", "failed"):
+        reading.is_error = state["status"] == "failed"
+    return reading
+
+
+def exit_status(archive: Archive, index: Index, head: SpanHead) -> tuple[JsonObject | None, list[Part]]:
+    """What the ACP client saw of the terminal that the tool call's own content names, and the records of it."""
+    path = next((part.ref.source for part in head.parts if part.what == "acp"), None)
+    if path is None:
+        return None, []
+    terminals: list[str] = []
+    for part in head.parts:
+        if part.what != "acp":
+            continue
+        update = archive.fetch_abb(part.ref).data.get("update")
+        for item in (update.get("content") or []) if isinstance(update, dict) else []:
+            if isinstance(item, dict) and item.get("type") == "terminal" and isinstance(item.get("terminalId"), str):
+                terminals.append(item["terminalId"])
+    for terminal in dict.fromkeys(reversed(terminals)):
+        parts = index.terminals.get((path, terminal), [])
+        for part in parts:
+            found = _exit(archive.fetch_abb(part.ref))
+            if found is not None:
+                return found, [part]
+    return None, []
+
+
+def _exit(record: AbbRecord) -> JsonObject | None:
+    data = record.data
+    if record.event == "terminal_exited":
+        code, signal = data.get("exit_code"), data.get("signal")
+    else:
+        status = data.get("exitStatus")
+        if not isinstance(status, dict):
+            return None
+        code, signal = status.get("exitCode"), status.get("signal")
+    if code is None and signal is None:
+        return None
+    return {"exitCode": code, "signal": signal}

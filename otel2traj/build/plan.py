@@ -1,0 +1,78 @@
+"""Heads to the plan of one trajectory: which steps there will be, in order, and how they are tied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..evidence import Index
+from ..model.evidence import Notice
+from ..model.heads import Execution, ModelCall, SpanHead, ToolLink, WireHead
+from ..model.link import LinkStatus
+from ..pairing.executions import find_executions
+from ..pairing.inference import infer
+from ..pairing.inputs import InputKeys, assign_inputs
+from ..pairing.model_calls import pair_model_calls
+from ..pairing.tool_links import find_reported, link_tool_calls
+from .graph_nodes import GraphNodes
+
+Entry = ModelCall | Execution
+
+
+@dataclass(slots=True)
+class Plan:
+    """Steps to be, in order; `links` by the identity of the call that emitted."""
+
+    entries: list[Entry] = field(default_factory=list)
+    links: dict[int, list[ToolLink]] = field(default_factory=dict)
+    inferred_calls: dict[int, ToolLink] = field(default_factory=dict)
+    """By the identity of an execution that is a step of its own: the call that it was inferred to answer."""
+    inferred: int | None = 0
+    notices: list[Notice] = field(default_factory=list)
+
+    def calls(self) -> list[ModelCall]:
+        return [entry for entry in self.entries if isinstance(entry, ModelCall)]
+
+
+def plan_steps(
+    index: Index,
+    wires: list[WireHead],
+    heads: list[SpanHead],
+    keys: InputKeys,
+    recover: GraphNodes | None,
+    *,
+    inference: bool,
+) -> Plan:
+    """Pair everything by identifiers. The order of `wires` and `heads` changes nothing."""
+    plan = Plan()
+    calls = pair_model_calls(wires, heads, index.by_span_id, plan.notices)
+    assign_inputs(calls, keys, index.by_span_id)
+    calls.sort(key=ModelCall.order)
+    if recover is not None:
+        for call in calls:
+            recover.look(call)
+    executions = sorted(find_executions(heads), key=Execution.order)
+    links = link_tool_calls(calls, executions)
+    find_reported(links, calls)
+    emitted = {id(execution) for link in links for execution in link.candidates}
+    unlinked = [execution for execution in executions if id(execution) not in emitted]
+    if inference:
+        plan.inferred = infer(links, unlinked)
+    else:
+        plan.inferred = None
+    plan.entries = sorted([*calls, *unlinked], key=lambda entry: entry.order())
+    for number, entry in enumerate(plan.entries, 1):
+        entry.step_id = number
+    for link in links:
+        plan.links.setdefault(id(link.call), []).append(link)
+        if link.inferred is not None:
+            plan.inferred_calls[id(link.inferred)] = link
+        if link.status is LinkStatus.AMBIGUOUS:
+            plan.notices.append(_ambiguous(link))
+    return plan
+
+
+def _ambiguous(link: ToolLink) -> Notice:
+    return Notice(
+        "ambiguous_link",
+        f"tool call {link.emitted.id} has {link.emitters} emitters and {len(link.candidates)} candidates in one Input",
+    )

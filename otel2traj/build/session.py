@@ -1,0 +1,98 @@
+"""One opened piece of evidence: indexed once, then built as one trajectory, or as one for each conversation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+from ..errors import EvidenceError
+from ..evidence import Index
+from ..model.heads import SpanHead, WireHead
+from ..model.trajectory import StepSink, Summary
+from ..readers.attempt import Attempt, Layout, open_attempt
+from .archive import Archive
+from .bare import split_conversations
+from .builder import Builder
+from .documents import Documents, read_documents
+from .glance import Glance
+from .graph_nodes import GraphNodes
+from .indexing import Progress, index_attempt
+from .plan import plan_steps
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The heads of one trajectory. `name` is None where the evidence is an attempt with a layout."""
+
+    name: str | None
+    wires: list[WireHead]
+    heads: list[SpanHead]
+    documents: Documents = field(default_factory=Documents)
+
+
+class BuildSession:
+    """Open evidence for building. Use as a context manager; nothing is written.
+
+    Raises `EvidenceError` where nothing can be read at all: no such path, a link, a layout without a readable source.
+    """
+
+    def __init__(self, path: Path, *, inference: bool = True, progress: Progress | None = None) -> None:
+        self.attempt: Attempt = open_attempt(path)
+        self.archive = Archive(self.attempt)
+        self._inference = inference
+        try:
+            self.index: Index = index_attempt(self.archive, progress)
+            self._refuse_nothing()
+            self.glance = Glance(self.archive, self.index)
+            self.glance.run()
+            self.conversations = self._conversations()
+        except BaseException:
+            self.archive.close()
+            raise
+
+    def __enter__(self) -> BuildSession:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, err: BaseException | None, tb: TracebackType | None) -> None:
+        self.archive.close()
+
+    def build(self, conversation: Conversation, *sinks: StepSink) -> Summary:
+        """Push one trajectory into the sinks. The steps are complete; shortening is the writer's business."""
+        keys = conversation.documents.keys()
+        keys.by_response_id = {
+            response_id: [ordinal for ordinal, _ in told] for response_id, told in self.index.native_calls.items()
+        }
+        nodes = GraphNodes(self.archive, self.index) if self.index.framework or self._has_payloads() else None
+        plan = plan_steps(self.index, conversation.wires, conversation.heads, keys, nodes, inference=self._inference)
+        builder = Builder(self.archive, self.index, self.glance, conversation.documents, plan, nodes)
+        return builder.run(sinks)
+
+    def _has_payloads(self) -> bool:
+        return any("abb_framework" in head.dialects for head in self.index.otel.values())
+
+    def _conversations(self) -> list[Conversation]:
+        wires = list(self.index.wires.values())
+        heads = list(self.index.span_heads())
+        documents = read_documents(self.archive)
+        if self.attempt.layout is not Layout.BARE:
+            return [Conversation(None, wires, heads, documents)]
+        return [
+            Conversation(part.name, part.wires, part.heads, part.documents(documents, self.glance))
+            for part in split_conversations(self.index, wires, heads)
+        ]
+
+    def _refuse_nothing(self) -> None:
+        """A build of nothing would look like a run in which nothing happened."""
+        index = self.index
+        if index.wires or index.framework or index.otel or index.log_groups or index.acp:
+            return
+        if self.attempt.inputs:
+            return
+        unreadable = [notice for notice in index.notices if notice.code == "unreadable_source"]
+        if unreadable:
+            raise EvidenceError(unreadable[0].message, hint="no source of the attempt could be read")
+        raise EvidenceError(
+            "no span, model call or tool execution was recorded here",
+            hint="give an attempt directory, or files of OTLP traces; see docs/how-to/sdk.md",
+        )

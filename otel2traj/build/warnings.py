@@ -1,0 +1,44 @@
+"""Every code a warning of a trajectory can have. The list is closed: docs/reference/warnings.md is made from it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CODES: Final[dict[str, str]] = {
+    "acp_update_without_start": "An ACP tool call update whose `tool_call` was never recorded; no start is made up.",
+    "ambiguous_link": "A tool call id with more than one emitter or more than one execution in one Input.",
+    "ambiguous_span_id": "A wire call names a span id that stands in more than one place; it is not joined.",
+    "dialects_disagree": "Two dialects read different identifiers from one span; the first in precedence stands.",
+    "dropped_attributes": "The SDK dropped attributes or events of a span at a limit.",
+    "duplicate_span": "One span id was recorded twice with different content; the first stands.",
+    "file_evidence_incomplete": "The recorder says that not all file changes were captured.",
+    "incomplete_response": "A response breaks off before its end, or its body cannot be read.",
+    "lossy_form": "The file form cannot hold what the spans held.",
+    "missing_payload": "A span names a payload file that is not there.",
+    "missing_request": "A wire call without a recorded request.",
+    "missing_response": "A wire call without a recorded response or error.",
+    "missing_result": "An Input without a readable `result.json`.",
+    "observation_error": "The interceptor could not record something.",
+    "otel_incomplete": "The span exporter says that its export is incomplete.",
+    "parent_cycle": "Recorded parents lead in a circle; the link that closes it is not used.",
+    "repaired_record": "A record that is not valid as it stands was read with the repair that is named.",
+    "repeated_record": "A wire call has more than one request, response or error record; the last one stands.",
+    "replay_incomplete": "The replay archive says that it is not complete.",
+    "skipped_records": "Records that are no evidence of a run (metrics, profiles) were passed over.",
+    "source_grew": "A file grew while it was read; what came later is not in.",
+    "symlink_refused": "A symbolic link inside the evidence was not followed.",
+    "truncated_content": "A recorded value was cut by a limit before it was recorded.",
+    "truncated_record": "The interceptor recorded only the beginning of a body.",
+    "unfinished_span": "A span began and its end was never recorded.",
+    "unjoined_wire_call": "No identifier joins a wire call to a model span.",
+    "unknown_input": "No identifier tells which Input a step belongs to.",
+    "unreadable_document": "A JSON file of the attempt is not JSON.",
+    "unreadable_line": "A line was skipped because it is not a record.",
+    "unreadable_record": "A record was skipped because it lacks what makes it one.",
+    "unreadable_source": "A file could not be opened or read at all.",
+    "unreadable_time": "A step without a readable start time; it is ordered last.",
+    "untested_version": "A dialect in a version that its reading was not tested with.",
+    "wire_error": "The interceptor recorded an error instead of a response.",
+    "wire_framework_disagree": "Wire and framework say different things of one call; the wire stands.",
+    "wire_without_call_id": "An interceptor record of a model call that names no call.",
+}

@@ -1,0 +1,91 @@
+"""A saved trajectory file, streamed step by step where it is laid out a step a line, into sinks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from ..canonical import JsonError, JsonObject, loads_tolerant
+from ..errors import EvidenceError
+from ..model.codec import header_from_json, step_from_json, summary_from_json
+from ..model.trajectory import SCHEMA, StepSink, Summary
+from .upgrade import upgrade_header, upgrade_step
+
+_STEPS = b'"steps": ['
+
+
+def is_stored(path: Path) -> bool:
+    """Whether the file is a saved trajectory; decided by its first bytes."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        head = stream.read(4096)
+    return SCHEMA.encode() in head and head.lstrip()[:1] == b"{" and b'"schema"' in head
+
+
+def replay(path: Path, *sinks: StepSink) -> Summary:
+    """Drive the sinks from a saved file. Raises `EvidenceError` for what is no trajectory."""
+    with path.open("rb") as stream:
+        data, steps = _parts(stream, path.name)
+        try:
+            version = data.get("builder_version")
+            data = upgrade_header(data, version)
+            header = header_from_json(data)
+            for sink in sinks:
+                sink.begin(header)
+            for item in steps:
+                step = step_from_json(upgrade_step(item, version))
+                for sink in sinks:
+                    sink.step(step)
+            summary = summary_from_json(data)
+        except (KeyError, ValueError, TypeError, AttributeError) as err:
+            raise EvidenceError(
+                f"{path.name} is not a trajectory: {err}", hint="see `otel2traj validate` for what is wrong"
+            ) from err
+    for sink in sinks:
+        sink.end(summary)
+    return summary
+
+
+def _parts(stream: BinaryIO, name: str) -> tuple[JsonObject, Iterator[JsonObject]]:
+    """Everything but the steps, and the steps one by one."""
+    head = bytearray()
+    for line in stream:
+        if line.startswith(_STEPS) and line.rstrip() == _STEPS:
+            start = stream.tell()
+            for line in stream:
+                if line.startswith(b"]"):
+                    break
+            else:
+                raise EvidenceError(f"{name} ends inside its steps")
+            tail = line[1:].lstrip(b" ,") + stream.read()
+            whole = _object(bytes(head).rstrip().rstrip(b",") + _joined(tail), name)
+            return whole, _lines(stream, start, name)
+        head += line
+    whole = _object(bytes(head), name)
+    steps = whole.pop("steps", None)
+    return whole, iter(steps if isinstance(steps, list) else [])
+
+
+def _joined(tail: bytes) -> bytes:
+    rest = tail.lstrip()
+    return b"\n" + rest if rest.startswith(b"}") else b",\n" + rest
+
+
+def _lines(stream: BinaryIO, start: int, name: str) -> Iterator[JsonObject]:
+    stream.seek(start)
+    for line in stream:
+        if line.startswith(b"]"):
+            return
+        yield _object(line.rstrip().rstrip(b","), name)
+
+
+def _object(data: bytes, name: str) -> JsonObject:
+    try:
+        value, _ = loads_tolerant(data)
+    except JsonError as err:
+        raise EvidenceError(f"{name} is not JSON: {err}") from err
+    if not isinstance(value, dict):
+        raise EvidenceError(f"{name} is not a trajectory")
+    return value

@@ -1,0 +1,96 @@
+"""Steps to `trajectory.json`: one JSON document in the contract's key order, one step a line."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO
+
+from ..canonical import JsonObject, dumps, sha256_hex
+from ..model.codec import header_to_json, step_to_json, summary_to_json
+from ..model.trajectory import Header, Step, StepSink, Summary, TrajectoryStatus
+
+HEAD_BYTES = 4096
+"""How much of a value that is over the limit stays."""
+
+
+class TrajectoryWriter:
+    """The stored form of a trajectory (`abb.agent-trajectory.v1`)."""
+
+    name = "trajectory"
+    suffix = ".json"
+    losses: tuple[str, ...] = ()
+
+    def __init__(self, max_value_bytes: int = 1 << 20) -> None:
+        self._limit = max_value_bytes
+
+    def sink(self, out: BinaryIO) -> StepSink:
+        return _Sink(out, self._limit)
+
+
+class _Sink:
+    """`status` and `coverage` are known only at the end, and the contract has `status` in front: the steps go to `out`
+    as they come, behind a place that is filled last. `out` must be seekable."""
+
+    _STATUS_WIDTH = len('"complete"')
+
+    def __init__(self, out: BinaryIO, limit: int) -> None:
+        self._out = out
+        self._limit = limit
+        self._first = True
+        self._status_at = 0
+        self._extra: JsonObject = {}
+
+    def begin(self, header: Header) -> None:
+        top = header_to_json(header, TrajectoryStatus.COMPLETE)
+        self._out.write(b"{\n")
+        for key, value in top.items():
+            self._out.write(dumps(key) + b": ")
+            if key == "status":
+                self._status_at = self._out.tell()
+            self._out.write(dumps(value) + b",\n")
+        self._out.write(b'"metadata": ' + self._json(header.metadata) + b',\n"steps": [')
+        self._extra = header.extra
+
+    def step(self, step: Step) -> None:
+        self._out.write(b"\n" if self._first else b",\n")
+        self._first = False
+        self._out.write(self._json(step_to_json(step)))
+
+    def end(self, summary: Summary) -> None:
+        self._out.write(b"]" if self._first else b"\n]")
+        rest: JsonObject = {**summary_to_json(summary), **self._extra}
+        if summary.error is not None:
+            rest = {"error": summary.error, **rest}
+        for key, value in rest.items():
+            self._out.write(b",\n" + dumps(key) + b": ")
+            if key in ("inputs", "sources", "warnings") and value:
+                self._out.write(b"[\n" + b",\n".join(self._json(item) for item in value) + b"\n]")
+            else:
+                self._out.write(self._json(value))
+        self._out.write(b"\n}\n")
+        end = self._out.tell()
+        self._out.seek(self._status_at)
+        self._out.write(dumps(summary.status).ljust(self._STATUS_WIDTH))
+        self._out.seek(end)
+
+    def _json(self, value: Any) -> bytes:
+        data = dumps(value)
+        if len(data) <= self._limit:
+            return data
+        return dumps(truncate(value, self._limit))
+
+
+def truncate(value: Any, limit: int) -> Any:
+    """The value with every string over `limit` UTF-8 bytes replaced by `{"truncated", "size", "sha256", "head"}`."""
+    if isinstance(value, str):
+        if len(value) * 4 <= limit:
+            return value
+        data = value.encode("utf-8", "surrogatepass")
+        if len(data) <= limit:
+            return value
+        head = data[: min(HEAD_BYTES, limit)].decode("utf-8", "ignore")
+        return {"truncated": True, "size": len(data), "sha256": sha256_hex(data), "head": head}
+    if isinstance(value, dict):
+        return {key: truncate(item, limit) for key, item in value.items()}
+    if isinstance(value, list):
+        return [truncate(item, limit) for item in value]
+    return value
