@@ -1,0 +1,124 @@
+"""Codex CLI: log events with token counts and tool results; the model's messages are in none of its signals.
+
+https://github.com/openai/codex/blob/0136a731d73e681bbc7826c9cf7ae2ae09d89fe9/codex-rs/otel/src/events/session_telemetry.rs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ..model.evidence import LogRecord
+from ..model.reading import Reading, Role
+from .base import LogClassified
+from .draft import Draft
+from .nested import REDACTED, decode_arguments, ident, string
+from .table import count, make_usage
+
+_SERVICES: Final = ("codex", "codex-cli", "codex_cli_rs", "codex_exec", "codex_tui")
+_STREAMS: Final = ("sse_event", "websocket_event")
+_COMPLETED: Final = ("response.completed", "response.failed", "response.incomplete")
+
+
+class CodexCli:
+    """A completed response is logged twice: once as an event of the stream, which has only a duration, and once with
+    its token counts (or with the error of reading it). The second one is the call. No record names a response."""
+
+    name = "codex_cli"
+    title = "Codex CLI"
+    source = "https://github.com/openai/codex/tree/0136a731d73e681bbc7826c9cf7ae2ae09d89fe9/codex-rs/otel"
+    switch_on = "[otel] exporter and log_user_prompt=true, log_agent_responses=true in config.toml"
+    leaves_out = "Everything the model was sent, and all it wrote but the final answer of a turn. Tool output is cut."
+
+    def recognises(self, log: LogRecord) -> bool:
+        if log.event_name is not None and log.event_name.startswith("codex."):
+            return True
+        return log.resource.get("service.name") in _SERVICES and isinstance(log.attributes.get("event.name"), str)
+
+    def classify(self, log: LogRecord) -> LogClassified | None:
+        attributes = log.attributes
+        event = _event(log)
+        session = ident(attributes.get("conversation.id"))
+        unique = f"{log.ref.source}:{log.ref.offset}:{log.ref.line}"
+        if event in _STREAMS:
+            told = "input_token_count" in attributes or ("error.message" in attributes and not _timed(attributes))
+            if attributes.get("event.kind") not in _COMPLETED or not told:
+                return None
+            return LogClassified(Role.MODEL_CALL, f"codex.model:{unique}", session)
+        if event == "tool_result":
+            key = ident(attributes.get("call_id")) or unique
+            return LogClassified(Role.TOOL_EXECUTION, f"codex.tool:{session}:{key}", session, fallback_only=True)
+        if event == "user_prompt":
+            return LogClassified(Role.AGENT, f"codex.prompt:{unique}", session)
+        if event == "agent_response":
+            key = ident(attributes.get("item.id")) or unique
+            return LogClassified(Role.AGENT, f"codex.answer:{session}:{key}", session)
+        return None
+
+    def read(self, logs: Sequence[LogRecord]) -> Reading:
+        events = {_event(log) for log in logs}
+        role = Role.AGENT
+        if "tool_result" in events:
+            role = Role.TOOL_EXECUTION
+        elif events & set(_STREAMS):
+            role = Role.MODEL_CALL
+        draft = Draft(self.name, {}, role)
+        for log in logs:
+            attributes = log.attributes
+            draft.put("conversation_id", ident(attributes.get("conversation.id")), "log")
+            if role is Role.MODEL_CALL:
+                _model(draft, attributes)
+            elif role is Role.TOOL_EXECUTION:
+                _tool(draft, attributes)
+            else:
+                asked = attributes.get("prompt")
+                draft.put("input_text", asked if isinstance(asked, str) and asked not in REDACTED else None, "log")
+                draft.put("output_text", string(attributes.get("response")), "log")
+                if attributes.get("response_truncated") in (True, "true"):
+                    draft.cut("output_text")
+        return draft.reading
+
+
+def _event(log: LogRecord) -> str:
+    named = log.event_name or str(log.attributes.get("event.name", ""))
+    return named.removeprefix("codex.")
+
+
+def _timed(attributes: Mapping[str, Any]) -> bool:
+    return "duration_ms" in attributes
+
+
+def _model(draft: Draft, attributes: Mapping[str, Any]) -> None:
+    draft.put("request_model", string(attributes.get("model")) or string(attributes.get("slug")), "log")
+    draft.put_usage(
+        make_usage(
+            count(attributes.get("input_token_count")),
+            count(attributes.get("output_token_count")),
+            count(attributes.get("cached_token_count")),
+            None,
+            count(attributes.get("reasoning_token_count")),
+        ),
+        "log",
+    )
+    failed = string(attributes.get("error.message"))
+    if failed is not None:
+        draft.reading.is_error = True
+        draft.put("error", failed, "log")
+
+
+def _tool(draft: Draft, attributes: Mapping[str, Any]) -> None:
+    draft.put("tool_name", string(attributes.get("tool_name")), "log")
+    draft.put("tool_call_id", ident(attributes.get("call_id")), "log")
+    draft.put("arguments", decode_arguments(attributes.get("arguments")), "log")
+    draft.put("result", attributes.get("output"), "log")
+    success = attributes.get("success")
+    if success in (True, "true", False, "false"):
+        draft.put("is_error", success in (False, "false"), "log")
+    if draft.reading.is_error:
+        draft.put("error", string(attributes.get("output")), "log")
+    server = string(attributes.get("mcp_server"))
+    if server is not None:
+        draft.reading.extra["mcp_server"] = server
+
+
+CODEX_CLI = CodexCli()

@@ -1,0 +1,225 @@
+"""Gemini CLI and Qwen Code: spans (off by default) and log events; identifiers are few.
+
+https://github.com/google-gemini/gemini-cli/tree/v0.61.0/packages/core/src/telemetry
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+from ..canonical import JsonValue
+from ..model.evidence import LogRecord, SpanRecord
+from ..model.reading import Reading, Role
+from .base import LogClassified, Marks
+from .bodies import read_response
+from .draft import Draft
+from .kit import SpanDialect
+from .messages import read_messages
+from .nested import decode, decode_arguments, ident, is_cut, string
+from .otel_genai_1_37 import read_carrier
+from .output import output_of
+from .table import AttributeTable, UsageKeys, count, finish, make_usage
+
+NAME: Final = "gemini_cli"
+TITLE: Final = "Gemini CLI and Qwen Code"
+SOURCE: Final = "https://github.com/google-gemini/gemini-cli/tree/v0.61.0/packages/core/src/telemetry"
+SWITCH_ON: Final = (
+    "telemetry.enabled=true with telemetry.logPrompts (default true); spans: GEMINI_TELEMETRY_TRACES_ENABLED"
+)
+LEAVES_OUT: Final = "Tool results and tool call ids in log events; span values beyond 10 000 characters."
+DETAILS: Final = "gen_ai.client.inference.operation.details"
+_SCOPES: Final = ("gemini-cli", "qwen-code")
+_EVENTS: Final = ("gemini_cli.", "qwen-code.")
+
+
+class GeminiCli(SpanDialect):
+    name = NAME
+    title = TITLE
+    source = SOURCE
+    switch_on = SWITCH_ON
+    leaves_out = LEAVES_OUT
+    marks = Marks(scopes=_SCOPES, keys=("gen_ai.tool.call_id", "gen_ai.prompt.name"))
+    role_key = "gen_ai.operation.name"
+    roles: ClassVar[Mapping[str, Role]] = {
+        "llm_call": Role.MODEL_CALL,
+        "tool_call": Role.TOOL_EXECUTION,
+        "agent_call": Role.AGENT,
+        "user_prompt": Role.AGENT,
+        "schedule_tool_calls": Role.CHAIN,
+        "system_prompt": Role.CHAIN,
+    }
+    fields = AttributeTable(
+        request_model=("gen_ai.request.model",),
+        tool_name=("gen_ai.tool.name",),
+        tool_call_id=("gen_ai.tool.call_id", "gen_ai.tool.call.id"),
+        conversation_id=("gen_ai.conversation.id", "session.id"),
+        agent_name=("gen_ai.agent.name",),
+        usage=UsageKeys(input=("gen_ai.usage.input_tokens",), output=("gen_ai.usage.output_tokens",)),
+        known=("gen_ai.input.", "gen_ai.output.", "gen_ai.tool.", "gen_ai.agent.", "gen_ai.prompt."),
+    )
+    hides = ("gen_ai.input.messages", "gen_ai.output.messages")
+    """On tool and agent spans they are the arguments and the result; on all they may be Gemini contents."""
+
+    def confirms(self, span: SpanRecord) -> bool:
+        return span.scope_name.startswith(_SCOPES) or span.attributes.get(self.role_key) in self.roles
+
+    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
+        given, answer = draft.attributes.get("gen_ai.input.messages"), draft.attributes.get("gen_ai.output.messages")
+        for value, names in ((given, ("messages", "arguments")), (answer, ("text", "tool_calls", "result"))):
+            if isinstance(value, str) and is_cut(value):
+                draft.cut(*(name for name in names if (name in ("arguments", "result")) == (draft.role is _TOOL)))
+        if draft.role is _TOOL:
+            _tool(draft, given, answer)
+        elif draft.role is Role.MODEL_CALL:
+            draft.put_messages(read_messages(_unwrap(given)))
+            answers = _unwrap(answer)
+            if isinstance(answers, dict):
+                read_response(draft, answers)
+            else:
+                draft.put_output(output_of(read_messages(answers, "assistant")))
+            for log in logs:
+                if log.event_name == DETAILS:
+                    read_carrier(draft, log.attributes, "log")
+                elif _event(log) == "api_response":
+                    _response_event(draft, log.attributes)
+        elif draft.role is Role.AGENT:
+            draft.put("input_text", string(_unwrap(given)))
+            draft.put("output_text", string(_unwrap(answer)))
+
+
+_TOOL: Final = Role.TOOL_EXECUTION
+
+
+def _unwrap(value: JsonValue) -> JsonValue:
+    return decode(value, quoted=True).value
+
+
+def _tool(draft: Draft, given: JsonValue, answer: JsonValue) -> None:
+    asked = _unwrap(given)
+    if isinstance(asked, dict) and "args" in asked and "name" in asked:  # the scheduler's request
+        draft.put("tool_call_id", ident(asked.get("callId")))
+        draft.put("tool_name", string(asked.get("name")))
+        asked = asked["args"]
+    draft.put("arguments", asked)
+    draft.put("result", _unwrap(answer))
+
+
+class GeminiCliLogs:
+    """Log events. One response is told twice, by the CLI's own event and by the conventions' one: both are written
+    from one event object and carry its `event.timestamp`, which with the session is the name they share."""
+
+    name = NAME
+    title = TITLE
+    source = SOURCE
+    switch_on = SWITCH_ON
+    leaves_out = LEAVES_OUT
+
+    def recognises(self, log: LogRecord) -> bool:
+        if log.event_name is None:
+            return False
+        if log.event_name.startswith(_EVENTS):
+            return True
+        return log.event_name == DETAILS and (
+            log.scope_name.startswith(_SCOPES)
+            or str(log.resource.get("service.name", "")).startswith(_SCOPES)
+            or ("session.id" in log.attributes and "event.timestamp" in log.attributes)
+        )
+
+    def classify(self, log: LogRecord) -> LogClassified | None:
+        attributes = log.attributes
+        session = ident(attributes.get("session.id"))
+        event = _event(log)
+        stamp = string(attributes.get("event.timestamp"))
+        unique = f"{log.ref.source}:{log.ref.offset}:{log.ref.line}"
+        name = unique if stamp is None else f"{session}:{stamp}"
+        if event in ("api_response", "api_error") or (event == DETAILS and _answers(attributes)):
+            return LogClassified(Role.MODEL_CALL, f"gemini_cli.model:{name}", session, fallback_only=True)
+        if event == "tool_call":
+            key = ident(attributes.get("gen_ai.tool.call_id")) or ident(attributes.get("call_id")) or unique
+            return LogClassified(Role.TOOL_EXECUTION, f"gemini_cli.tool:{key}", session, fallback_only=True)
+        if event == "user_prompt":
+            prompt = ident(attributes.get("prompt_id")) or unique
+            return LogClassified(Role.AGENT, f"gemini_cli.prompt:{prompt}", session)
+        return None
+
+    def read(self, logs: Sequence[LogRecord]) -> Reading:
+        events = {_event(log) for log in logs}
+        role = _TOOL if "tool_call" in events else Role.AGENT if "user_prompt" in events else Role.MODEL_CALL
+        draft = Draft(self.name, {}, role)
+        for log in sorted(logs, key=lambda log: log.event_name != DETAILS):
+            attributes = log.attributes
+            draft.put("conversation_id", ident(attributes.get("session.id")), "log")
+            if attributes.get("prompt_id") is not None:
+                draft.reading.extra.setdefault("prompt_id", attributes["prompt_id"])
+            if role is Role.MODEL_CALL:
+                if log.event_name == DETAILS:
+                    read_carrier(draft, attributes, "log")
+                    _details(draft, attributes)
+                _response_event(draft, attributes)
+            elif role is _TOOL:
+                _tool_event(draft, attributes)
+            else:
+                draft.put("input_text", string(attributes.get("prompt")), "log")
+        return draft.reading
+
+
+def _event(log: LogRecord) -> str:
+    name = log.event_name or ""
+    for prefix in _EVENTS:
+        name = name.removeprefix(prefix)
+    return name
+
+
+def _answers(attributes: Mapping[str, Any]) -> bool:
+    return any(key in attributes for key in ("gen_ai.output.messages", "gen_ai.response.id", "gen_ai.response.model"))
+
+
+def _details(draft: Draft, attributes: Mapping[str, Any]) -> None:
+    draft.put("request_model", string(attributes.get("gen_ai.request.model")), "log")
+    draft.put("response_model", string(attributes.get("gen_ai.response.model")), "log")
+    draft.put("provider", string(attributes.get("gen_ai.provider.name")), "log")
+
+
+def _response_event(draft: Draft, attributes: Mapping[str, Any]) -> None:
+    """`api_response` and `api_error`: the candidates leave the thoughts out, the prompt has the cached tokens in."""
+    draft.put("request_model", string(attributes.get("model")), "log")
+    if "input_token_count" in attributes or "output_token_count" in attributes:
+        draft.put_usage(
+            make_usage(
+                count(attributes.get("input_token_count")),
+                count(attributes.get("output_token_count")),
+                count(attributes.get("cached_content_token_count")),
+                None,
+                count(attributes.get("thoughts_token_count")),
+                output_excludes_reasoning=True,
+            ),
+            "log",
+        )
+    draft.put("finish_reason", finish(attributes.get("finish_reasons")), "log")
+    if not draft.reading.has_output() and attributes.get("response_text") is not None:
+        answer = decode(attributes["response_text"]).value
+        if isinstance(answer, list) and answer and all(isinstance(a, dict) and "candidates" in a for a in answer):
+            for chunk in answer[:1]:
+                read_response(draft, chunk, "log")
+        else:
+            read_response(draft, answer, "log")
+    failed = string(attributes.get("error.message")) or string(attributes.get("error"))
+    if failed is not None:
+        draft.reading.is_error = True
+        draft.put("error", failed, "log")
+
+
+def _tool_event(draft: Draft, attributes: Mapping[str, Any]) -> None:
+    draft.put("tool_name", string(attributes.get("function_name")), "log")
+    call_id = attributes.get("gen_ai.tool.call_id", attributes.get("call_id"))
+    draft.put("tool_call_id", ident(call_id), "log")
+    draft.put("arguments", decode_arguments(attributes.get("function_args")), "log")
+    success = attributes.get("success")
+    if success in (True, "true", False, "false"):
+        draft.put("is_error", success in (False, "false"), "log")
+    draft.put("error", string(attributes.get("error.message")) or string(attributes.get("error")), "log")
+
+
+GEMINI_CLI = GeminiCli()
+GEMINI_CLI_LOGS = GeminiCliLogs()
