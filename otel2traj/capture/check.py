@@ -223,7 +223,9 @@ def _check_json_tolerantly(signal: Signal, body: bytes) -> Checked:
     except JsonError as err:
         raise BadBody(f"not an OTLP/JSON request: {err}") from err
     outer, middle, inner = repair.ROOT[signal]
-    wrong = [name for other in Signal if other in repair.ROOT and other is not signal for name in repair.ROOT[other][:1]]
+    wrong = [
+        name for other in Signal if other in repair.ROOT and other is not signal for name in repair.ROOT[other][:1]
+    ]
     if outer not in request and any(name in request for name in wrong):
         raise BadBody(f"no `{outer}` in this body; was another signal sent to this path?")
     strangers = 0
@@ -245,9 +247,7 @@ def _usable(trace: Any, own: Any) -> bool:
     if not isinstance(trace, str) or not isinstance(own, str):
         return False
     spare: Counter[str] = Counter()
-    return (
-        id_from_text(trace, TRACE_BYTES, spare) is not None and id_from_text(own, SPAN_BYTES, spare) is not None
-    )
+    return id_from_text(trace, TRACE_BYTES, spare) is not None and id_from_text(own, SPAN_BYTES, spare) is not None
 
 
 def _judge(done: Checked, strangers: int) -> Checked:

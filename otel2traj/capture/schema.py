@@ -41,10 +41,10 @@ def schema(lazy: bool = False) -> Schema:
     for file in _official_files():
         for message in file.message_type:
             _retype(message, f"{file.package}.{message.name}", text, lazy)
-        pool.Add(file)  # type: ignore[no-untyped-call]
+        pool.Add(file)
 
     def cls(name: str) -> Any:
-        return message_factory.GetMessageClass(pool.FindMessageTypeByName(_PACKAGE + name))  # type: ignore[no-untyped-call]
+        return message_factory.GetMessageClass(pool.FindMessageTypeByName(_PACKAGE + name))
 
     return Schema(
         {

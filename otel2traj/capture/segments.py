@@ -53,7 +53,7 @@ class Encoding(IntEnum):
 
 @dataclass(slots=True)
 class Record:
-    """One accepted body. `items` counts spans, log records or data points; `offset` is that of its header."""
+    """One accepted body. `items` counts spans, log records or metrics; `offset` is that of its header."""
 
     signal: Signal
     content: Content
@@ -113,18 +113,47 @@ def resync(file: IO[bytes], offset: int) -> int | None:
         position += chunk_size - len(MAGIC) + 1
 
 
-def read_from(file: IO[bytes], offset: int) -> Iterator[Record]:
-    """Undamaged records from `offset` on; stops at the tail. Damage between records is stepped over."""
+def read_from(file: IO[bytes], offset: int, *, live: bool = False) -> Iterator[Record]:
+    """Undamaged records from `offset` on; stops at the tail. Damage between records is stepped over.
+
+    `live` says that the segment may still be written: a record that is not all there yet ends the reading.
+    """
     while True:
         record = read_record(file, offset)
         if record is None:
+            if live and _unfinished(file, offset):
+                return
             after = resync(file, offset)
             if after is None:
                 return
-            offset = after
-            continue
+            record = read_record(file, offset) or read_record(file, after)  # it may have been finished meanwhile
+            if record is None:
+                return
         yield record
         offset = record.end
+
+
+def _unfinished(file: IO[bytes], offset: int) -> bool:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(offset)
+    head = file.read(HEADER.size)
+    if len(head) < HEADER.size:
+        return True
+    return head.startswith(MAGIC) and offset + HEADER.size + int.from_bytes(head[8:12], "little") > size
+
+
+def is_live(file: IO[bytes]) -> bool:
+    """Whether another process, or another part of this one, holds the lock of an open segment."""
+    try:
+        import fcntl
+    except ImportError:  # pragma: no cover - Windows
+        return True
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    fcntl.flock(file.fileno(), fcntl.LOCK_UN)
+    return False
 
 
 def segment_files(folder: Path) -> list[Path]:
@@ -149,19 +178,19 @@ def create_segment(folder: Path) -> tuple[int, Path]:
         except FileExistsError:
             number += 1
             continue
-        lock(fd)
+        lock(fd, wait=True)  # a reader may look for an instant whether the segment is live
         sync_folder(folder)
         return fd, path
 
 
-def lock(fd: int) -> bool:
-    """Take the exclusive lock of an open file; False when another process holds it."""
+def lock(fd: int, *, wait: bool = False) -> bool:
+    """Take the exclusive lock of an open file; False when another process holds it and we do not `wait`."""
     try:
         import fcntl
     except ImportError:  # pragma: no cover - Windows has no flock: one writer per directory is then on trust
         return True
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(fd, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True
@@ -195,16 +224,14 @@ def recover(folder: Path) -> list[Recovered]:
         with path.open("r+b") as file:
             if not lock(file.fileno()):
                 continue
+            if _is_closed(file):
+                continue
             good = records = damaged = 0
-            closed = False
             for record in read_from(file, 0):
                 damaged += record.offset - good
                 good = record.end
-                closed = record.signal is Signal.END
-                records += not closed
+                records += record.signal is not Signal.END
             size = os.fstat(file.fileno()).st_size
-            if closed and size == good:
-                continue
             if size > good:
                 file.truncate(good)
             file.seek(good)
@@ -213,3 +240,12 @@ def recover(folder: Path) -> list[Recovered]:
             os.fsync(file.fileno())
             found.append(Recovered(path, records, size - good, damaged))
     return found
+
+
+def _is_closed(file: IO[bytes]) -> bool:
+    """Whether the last bytes of a segment are its end record."""
+    size = file.seek(0, os.SEEK_END)
+    if size < HEADER.size:
+        return False
+    last = read_record(file, size - HEADER.size)
+    return last is not None and last.signal is Signal.END

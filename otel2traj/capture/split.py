@@ -151,7 +151,8 @@ def _line(signal: Signal, members: list[_Item], heads: _Heads) -> bytes:
     out: list[bytes] = []
     for resource, scopes in tree.items():
         inside = [
-            b'{"%s":[%s]%s}' % (inner.encode(), b",".join(texts), heads.scopes[scope]) for scope, texts in scopes.items()
+            b'{"%s":[%s]%s}' % (inner.encode(), b",".join(texts), heads.scopes[scope])
+            for scope, texts in scopes.items()
         ]
         out.append(b'{"%s":[%s]%s}' % (middle.encode(), b",".join(inside), heads.resources[resource]))
     return b'{"%s":[%s]}\n' % (outer.encode(), b",".join(out))

@@ -1,8 +1,8 @@
 """Accepted bodies into the segment log: one writer thread, one sync for all that wait, then the answer.
 
-Nothing is acknowledged before `fdatasync` returned. When writing fails the segment is cut back to its last good byte
-(or left behind, when a sync failed and what is on disk is unknown), everyone who waited is refused, and the next body
-tries again. Waiting bodies are bounded; beyond the mark a body is refused at once.
+Nothing is acknowledged before `fdatasync` returned. When writing or syncing fails, everyone who waited is refused, the
+segment is cut back to its last good byte and left, and after a pause the next body tries a fresh one. Waiting bodies
+are bounded; beyond the mark a body is refused at once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Spool:
     """The writing end of a segment log. `append` may be called from any thread.
 
     `high_water` bounds the bytes that wait; `min_free` is disk space (bytes) left for others; `sync=False` leaves
-    writing back to the system. `write` and `sync_call` stand in for the system calls in tests.
+    writing back to the system; `pause` is how long (seconds) a failed log rests. `write` and `sync_call` stand in for
+    the system calls in tests.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Spool:
         high_water: int = 256 << 20,
         min_free: int = 32 << 20,
         sync: bool = True,
+        pause: float = 1.0,
         clock: Callable[[], int] = time.time_ns,
         write: Callable[[int, Sequence[bytes]], int] | None = None,
         sync_call: Callable[[int], None] = _sync,
@@ -63,6 +65,8 @@ class Spool:
         self._clock = clock
         self._write = os.writev if write is None else write
         self._sync_call = sync_call
+        self._pause = pause
+        self._retry_at = 0.0
         self._ready = threading.Condition()
         self._queue: list[tuple[bytes, bytes, Done]] = []
         self._waiting = 0
@@ -81,9 +85,7 @@ class Spool:
         """Bytes accepted and not yet durable."""
         return self._waiting
 
-    def append(
-        self, signal: Signal, content: Content, encoding: Encoding, items: int, body: bytes, done: Done
-    ) -> None:
+    def append(self, signal: Signal, content: Content, encoding: Encoding, items: int, body: bytes, done: Done) -> None:
         """Queue a body; `done` is called when its fate is known. Raises `Busy` when too much waits already."""
         head = header(signal, content, encoding, self._clock(), items, body)
         with self._ready:
@@ -143,12 +145,12 @@ class Spool:
     def _store(self, batch: list[tuple[bytes, bytes, Done]]) -> None:
         reason: Exception | None = None
         try:
-            self._open()
+            self._open(sum(len(body) for _, body, _ in batch))
             buffers = [part for head, body, _ in batch for part in (head, body)]
             self._write_all(buffers)
             size = sum(map(len, buffers))
             if self._sync_wanted:
-                self._sync_or_leave()
+                self._sync_call(self._fd)
             self._size += size
             self.failing = None
             self.records += len(batch)
@@ -156,7 +158,8 @@ class Spool:
             self.syncs += 1
         except OSError as err:
             self.failing = err.strerror or type(err).__name__
-            self._cut_back()
+            self._abandon()
+            self._retry_at = time.monotonic() + self._pause
             reason = Busy(f"the log cannot be written: {self.failing}", retry_after=2)
             self.refused += len(batch)
         with self._ready:
@@ -167,14 +170,17 @@ class Spool:
         if reason is None and self._size >= self._segment_bytes:
             self._seal()
 
-    def _open(self) -> None:
+    def _open(self, wanted: int) -> None:
+        if time.monotonic() < self._retry_at:
+            raise OSError(5, self.failing or "the log failed a moment ago")
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if self._min_free and hasattr(os, "statvfs"):
+            disk = os.statvfs(self._folder)
+            if disk.f_bavail * disk.f_frsize < self._min_free + wanted:
+                raise OSError(28, "the disk is nearly full")
         if self._fd < 0:
             self._fd, self.path = create_segment(self._folder)
             self._size = 0
-        if self._min_free and hasattr(os, "fstatvfs"):
-            disk = os.fstatvfs(self._fd)
-            if disk.f_bavail * disk.f_frsize < self._min_free:
-                raise OSError(28, "the disk is nearly full")
 
     def _write_all(self, buffers: list[bytes]) -> None:
         at = 0
@@ -191,25 +197,12 @@ class Spool:
                     rest = rest[count:]
             at += _IOV
 
-    def _sync_or_leave(self) -> None:
-        try:
-            self._sync_call(self._fd)
-        except OSError:
-            fd, self._fd = self._fd, -1
+    def _abandon(self) -> None:
+        """Cut off what nobody was told is stored, and never write to this segment again: a reader may have seen it."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
             with contextlib.suppress(OSError):
                 os.ftruncate(fd, self._size)
-            with contextlib.suppress(OSError):
-                os.close(fd)
-            raise
-
-    def _cut_back(self) -> None:
-        if self._fd < 0:
-            return
-        try:
-            os.ftruncate(self._fd, self._size)
-            os.lseek(self._fd, self._size, os.SEEK_SET)
-        except OSError:
-            fd, self._fd = self._fd, -1
             with contextlib.suppress(OSError):
                 os.close(fd)
 

@@ -1,0 +1,373 @@
+"""The segment log to ordinary attempt directories: what was acknowledged, sorted by what it belongs to.
+
+`attempts/<id>/otel.jsonl`, `otel-logs.jsonl` and `otel-metrics.jsonl` are OTLP/JSON lines. A trace whose attempt is
+learnt late moves there. Reading is in one direction and every byte is moved a bounded number of times, so the cost is
+linear; memory holds one transaction's worth of lines.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from .. import canonical
+from ..errors import RefusedError
+from .check import BadBody
+from .inflate import InflateError, TooLarge, inflate
+from .segments import Encoding, Record, Signal, is_live, lock, read_from, segment_files
+from .split import BY_TRACE, Claim, Piece, split
+from .state import State
+
+LOG: Final = "log"
+ATTEMPTS: Final = "attempts"
+UNROUTED: Final = "unrouted"
+STATE: Final = "state.sqlite"
+REPAIRS: Final = "repairs.jsonl"
+FILES: Final = {Signal.TRACES: "otel.jsonl", Signal.LOGS: "otel-logs.jsonl", Signal.METRICS: "otel-metrics.jsonl"}
+_NOWHERE: Final = ""
+"""The attempt id that stands for `unrouted/`: records that name nothing they belong to."""
+_CACHE: Final = 50_000
+
+
+@dataclass(slots=True)
+class Routed:
+    """What one `poll` did."""
+
+    records: int = 0
+    bytes: int = 0
+    repeats: int = 0
+    unreadable: int = 0
+
+
+class Router:
+    """The deriving side of one output directory. One process at a time: raises `RefusedError` when another has it."""
+
+    def __init__(self, root: Path, *, limit: int = 64 << 20) -> None:
+        self._root = root
+        self._limit = limit
+        root.mkdir(parents=True, exist_ok=True)
+        self._lock = (root / "derive.lock").open("ab")
+        if not lock(self._lock.fileno()):
+            self._lock.close()
+            raise RefusedError(
+                f"another process derives attempts in {root.name}", hint="stop it, or give another output directory"
+            )
+        self.state = State(root / STATE)
+        self._finished = self.state.finished_segments()
+        self._places: dict[str, tuple[int, str]] = {}
+        self._sizes: dict[tuple[str, int], int] = {}
+        self._lines: dict[tuple[str, int], list[bytes]] = {}
+        self._touched: set[str] = set()
+        self._repairs: list[bytes] = []
+        self._check_files()
+
+    def close(self) -> None:
+        self.state.close()
+        self._lock.close()
+
+    def poll(self, budget: int = 32 << 20) -> Routed:
+        """Route what the log holds beyond the last poll, about `budget` plain bytes of it, in one transaction. On any
+        error nothing of it counts, and the next poll begins where this one did."""
+        try:
+            return self._poll(budget)
+        except BaseException:
+            if self.state.db.in_transaction:
+                self.state.db.execute("ROLLBACK")
+            for cache in (self._places, self._sizes, self._lines, self._touched, self._repairs):
+                cache.clear()
+            self._finished = self.state.finished_segments()
+            raise
+
+    def _poll(self, budget: int) -> Routed:
+        done = Routed()
+        begun = False
+        for path in segment_files(self._root / LOG):
+            if path.name in self._finished:
+                continue
+            offset, _ = self.state.position(path.name)
+            with path.open("rb") as file:
+                live = is_live(file)
+                if live and path.stat().st_size <= offset:
+                    continue
+                if not begun:
+                    self.state.db.execute("BEGIN")
+                    begun = True
+                closed = not live
+                for record in read_from(file, offset, live=live):
+                    offset = record.end
+                    if record.signal is Signal.END:
+                        closed = True
+                        break
+                    self._route(record, path.name, done)
+                    if done.bytes >= budget:
+                        closed = False
+                        break
+            if closed := closed and offset > 0:  # an empty one may just be about to begin
+                self._finished.add(path.name)
+            self.state.set_position(path.name, offset, closed)
+            if done.bytes >= budget:
+                break
+        if begun:
+            self._commit()
+        return done
+
+    def drain(self) -> Routed:
+        """`poll` until the log has nothing new."""
+        total = Routed()
+        while True:
+            done = self.poll()
+            total.records += done.records
+            total.bytes += done.bytes
+            total.repeats += done.repeats
+            total.unreadable += done.unreadable
+            if done.records == 0:
+                return total
+
+    def attempt_dir(self, folder: str) -> Path:
+        return self._root / ATTEMPTS / folder
+
+    # --- one record
+
+    def _route(self, record: Record, segment: str, done: Routed) -> None:
+        done.records += 1
+        digest = hashlib.sha256(bytes((record.signal, record.content)) + record.body).digest()[:16]
+        if record.items and not self.state.first_time(digest):
+            done.repeats += 1
+            self.state.note("repeated-bodies", 1)
+            return
+        notes: Counter[str] = Counter()
+        try:
+            plain = inflate(Encoding(record.encoding).name.lower(), record.body, self._limit)
+            done.bytes += len(plain)
+            pieces = split(record.signal, record.content, plain)
+        except (InflateError, TooLarge, BadBody, KeyError):
+            done.unreadable += 1
+            self._note(segment, record, Counter({"unreadable-bodies": 1}))
+            return
+        notes.update(pieces.notes)
+        if pieces.dropped:
+            notes["items-without-identity"] += pieces.dropped
+        for piece in pieces.pieces:
+            self._put(piece, record.received_ns)
+        if notes:
+            self._note(segment, record, notes)
+
+    def _note(self, segment: str, record: Record, notes: Counter[str]) -> None:
+        for name, count in sorted(notes.items()):
+            self.state.note(name, count)
+            where = {"segment": segment, "offset": record.offset, "signal": record.signal.name.lower()}
+            self._repairs.append(canonical.dumps({**where, "repair": name, "count": count}) + b"\n")
+
+    def _put(self, piece: Piece, now_ns: int) -> None:
+        key = piece.group.key
+        if not key:
+            self._append(_NOWHERE, piece, now_ns)
+            return
+        claim = piece.claim
+        if claim is None:
+            claim = Claim(BY_TRACE, key)
+        place = self._place_of(key)
+        if place is None or claim.rank < place[0]:
+            if place is not None and place[1] != claim.value:
+                self._move(key, place[1], claim.value, now_ns)
+            place = (claim.rank, claim.value)
+            self._places[key] = place
+            self.state.place(key, *place)
+        if piece.items:
+            offset = self._append(place[1], piece, now_ns)
+            if piece.group.trace is not None and place[0] > 0:
+                self.state.add_extent(key, place[1], piece.signal, offset, len(piece.line), piece.items)
+
+    def _place_of(self, key: str) -> tuple[int, str] | None:
+        place = self._places.get(key)
+        if place is None:
+            place = self.state.placed(key)
+            if place is not None:
+                if len(self._places) >= _CACHE:
+                    self._places.clear()
+                self._places[key] = place
+        return place
+
+    # --- files
+
+    def _append(self, attempt: str, piece: Piece, now_ns: int) -> int:
+        offset = self._append_line(attempt, piece.signal, piece.line, now_ns)
+        if attempt != _NOWHERE:
+            self.state.count(attempt, piece.signal, piece.items, now_ns)
+        else:
+            self.state.note("unrouted-items", piece.items)
+        return offset
+
+    def _append_line(self, attempt: str, signal: Signal, line: bytes, now_ns: int) -> int:
+        where = (attempt, int(signal))
+        offset = self._sizes.get(where)
+        if offset is None:
+            offset = self._first_size(attempt, signal, now_ns)
+        self._sizes[where] = offset + len(line)
+        self._lines.setdefault(where, []).append(line)
+        return offset
+
+    def _first_size(self, attempt: str, signal: Signal, now_ns: int) -> int:
+        if attempt != _NOWHERE and self.state.folder_of(attempt) is None:
+            self.state.new_attempt(attempt, now_ns)
+        known = self.state.file(attempt, signal)
+        if known is not None:
+            return known[0]
+        path = self._file(attempt, signal)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():  # not ours: kept under another name
+            path.replace(path.with_name(path.name + ".old"))
+        self.state.set_file(attempt, signal, 0, 0)
+        return 0
+
+    def _file(self, attempt: str, signal: int) -> Path:
+        name = FILES[Signal(signal)]
+        if attempt == _NOWHERE:
+            return self._root / UNROUTED / name
+        folder = self.state.folder_of(attempt)
+        assert folder is not None
+        return self.attempt_dir(folder) / name
+
+    def _flush(self) -> None:
+        for (attempt, signal), lines in self._lines.items():
+            path = self._file(attempt, signal)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            size = self._sizes[(attempt, signal)]
+            with path.open("ab") as file:
+                file.truncate(size - sum(map(len, lines)))
+                file.writelines(lines)
+            known = self.state.file(attempt, signal)
+            self.state.set_file(attempt, signal, size, 0 if known is None else known[1])
+        self._lines.clear()
+        self._sizes.clear()
+        if self._repairs:
+            with (self._root / REPAIRS).open("ab") as file:
+                file.writelines(self._repairs)
+            self._repairs.clear()
+
+    def _commit(self) -> None:
+        self._flush()
+        self.state.db.execute("COMMIT")
+        touched, self._touched = self._touched, set()
+        for attempt in sorted(touched):
+            self._tidy(attempt)
+
+    # --- moving
+
+    def _move(self, group: str, old: str, new: str, now_ns: int) -> None:
+        """Take every line of a group from one attempt to another; the old bytes die and are cut out later."""
+        self._flush()
+        for attempt, signal, offset, length, items in self.state.extents(group):
+            with self._file(attempt, signal).open("rb") as file:
+                file.seek(offset)
+                line = file.read(length)
+            at = self._append_line(new, Signal(signal), line, now_ns)
+            self.state.bury(attempt, signal, offset, length)
+            self.state.count(attempt, signal, -items, now_ns)
+            self.state.count(new, signal, items, now_ns)
+            self.state.db.execute(
+                "UPDATE extent SET attempt=?, offset=? WHERE grp=? AND attempt=? AND signal=? AND offset=?",
+                (new, at, group, attempt, signal, offset),
+            )
+            self._touched.add(attempt)
+        self._touched.add(old)
+
+    def _tidy(self, attempt: str) -> None:
+        """After a move: remove an attempt that has nothing left, cut a file that is half dead."""
+        files = self.state.files_of(attempt)
+        if not files or self.state.folder_of(attempt) is None:
+            return
+        if all(size == dead for _, size, dead in files):
+            folder = self.state.folder_of(attempt)
+            assert folder is not None
+            self.state.db.execute("BEGIN")
+            self.state.drop_attempt(attempt)
+            self.state.db.execute("COMMIT")
+            shutil.rmtree(self.attempt_dir(folder), ignore_errors=True)
+            return
+        if any(dead * 2 > size for _, size, dead in files):
+            self.compact(attempt)
+
+    def compact(self, attempt: str) -> None:
+        """Cut dead lines out of the files of an attempt, as before every build."""
+        for signal, size, dead in self.state.files_of(attempt):
+            if dead:
+                self._cut_out(attempt, signal, size)
+
+    def _cut_out(self, attempt: str, signal: int, size: int) -> None:
+        path = self._file(attempt, signal)
+        holes = self.state.buried(attempt, signal)
+        fresh = path.with_name(path.name + ".tmp")
+        db = self.state.db
+        with path.open("rb") as source, fresh.open("wb") as target:
+            at = 0
+            for offset, length in [*holes, (size, 0)]:
+                _copy(source, target, at, offset - at)
+                at = offset + length
+            target.flush()
+            os.fsync(target.fileno())
+            left = target.tell()
+        db.execute("BEGIN")
+        gone = passed = 0
+        rows = db.execute(
+            "SELECT rowid, offset FROM extent WHERE attempt=? AND signal=? ORDER BY offset", (attempt, signal)
+        ).fetchall()
+        for rowid, offset in rows:
+            while passed < len(holes) and holes[passed][0] < offset:
+                gone += holes[passed][1]
+                passed += 1
+            if gone:
+                db.execute("UPDATE extent SET offset=? WHERE rowid=?", (offset - gone, rowid))
+        db.execute("DELETE FROM dead WHERE attempt=? AND signal=?", (attempt, signal))
+        self.state.set_file(attempt, signal, left, 0)
+        fresh.replace(path)
+        db.execute("COMMIT")
+
+    # --- starting again
+
+    def _check_files(self) -> None:
+        """Make files agree with the state after a kill: cut what was not committed; derive all again where a file is
+        shorter than it was; forget what somebody removed."""
+        for attempt, signal, size, _ in list(self.state.files()):
+            path = self._file(attempt, signal)
+            try:
+                actual = path.stat().st_size
+            except FileNotFoundError:
+                self._forget(attempt, signal)
+                continue
+            if actual > size:
+                os.truncate(path, size)
+            elif actual < size:
+                self._start_over()
+                return
+
+    def _forget(self, attempt: str, signal: int) -> None:
+        for table in ("file", "extent", "dead"):
+            self.state.db.execute(f"DELETE FROM {table} WHERE attempt=? AND signal=?", (attempt, signal))
+
+    def _start_over(self) -> None:
+        for attempt, signal, _, _ in list(self.state.files()):
+            self._file(attempt, signal).unlink(missing_ok=True)
+        self.state.close()
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{self._root / STATE}{suffix}")
+        (self._root / REPAIRS).unlink(missing_ok=True)
+        self.state = State(self._root / STATE)
+        self._finished = set()
+
+
+def _copy(source: IO[bytes], target: IO[bytes], offset: int, length: int) -> None:
+    source.seek(offset)
+    while length > 0:
+        piece = source.read(min(length, 1 << 20))
+        if not piece:
+            raise OSError(5, "the file is shorter than it was")
+        target.write(piece)
+        length -= len(piece)

@@ -1,0 +1,203 @@
+"""What the router knows, in one SQLite file beside the log: how far it read, and what it wrote where.
+
+Everything here and in `attempts/` can be derived again from the log.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from .folders import folder_name, marked_name
+
+VERSION: Final = 1
+_SCHEMA: Final = """
+CREATE TABLE segment (name TEXT PRIMARY KEY, offset INTEGER NOT NULL, closed INTEGER NOT NULL);
+CREATE TABLE attempt (
+    id TEXT PRIMARY KEY, folder TEXT NOT NULL UNIQUE COLLATE NOCASE,
+    spans INTEGER NOT NULL DEFAULT 0, logs INTEGER NOT NULL DEFAULT 0, metrics INTEGER NOT NULL DEFAULT 0,
+    first_ns INTEGER NOT NULL, last_ns INTEGER NOT NULL,
+    changed INTEGER NOT NULL DEFAULT 0, built INTEGER NOT NULL DEFAULT 0,
+    build_ms INTEGER, build_error TEXT);
+CREATE INDEX attempt_unbuilt ON attempt (last_ns) WHERE changed > built;
+CREATE TABLE placed (grp TEXT PRIMARY KEY, rank INTEGER NOT NULL, attempt TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE file (
+    attempt TEXT NOT NULL, signal INTEGER NOT NULL, size INTEGER NOT NULL, dead INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (attempt, signal)) WITHOUT ROWID;
+CREATE TABLE extent (
+    grp TEXT NOT NULL, attempt TEXT NOT NULL, signal INTEGER NOT NULL,
+    offset INTEGER NOT NULL, length INTEGER NOT NULL, items INTEGER NOT NULL);
+CREATE INDEX extent_of_group ON extent (grp);
+CREATE INDEX extent_of_file ON extent (attempt, signal);
+CREATE TABLE dead (
+    attempt TEXT NOT NULL, signal INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL);
+CREATE INDEX dead_of_file ON dead (attempt, signal);
+CREATE TABLE seen (digest BLOB PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE note (name TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+"""
+_COUNTED: Final = {1: "spans", 2: "logs", 3: "metrics"}
+
+
+@dataclass(slots=True)
+class AttemptRow:
+    """One attempt as the status page and the builder see it. Counts are of items routed, times of arrival."""
+
+    id: str
+    folder: str
+    spans: int
+    logs: int
+    metrics: int
+    first_ns: int
+    last_ns: int
+    changed: int
+    built: int
+    build_ms: int | None
+    build_error: str | None
+
+
+_ATTEMPT: Final = "id, folder, spans, logs, metrics, first_ns, last_ns, changed, built, build_ms, build_error"
+
+
+class State:
+    """The open state of one output directory. One process writes; others may look with `read_only`."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.path = path
+        if read_only:
+            self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=2)
+            return
+        self.db = sqlite3.connect(path, isolation_level=None, timeout=10)
+        self.db.execute("PRAGMA journal_mode=WAL")
+        self.db.execute("PRAGMA synchronous=NORMAL")
+        self.db.execute("PRAGMA cache_size=-16000")
+        if self.db.execute("PRAGMA user_version").fetchone()[0] == 0:
+            self.db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
+
+    def close(self) -> None:
+        self.db.close()
+
+    # segments
+
+    def position(self, name: str) -> tuple[int, bool]:
+        """Where reading of a segment stopped, and whether it is finished."""
+        row = self.db.execute("SELECT offset, closed FROM segment WHERE name=?", (name,)).fetchone()
+        return (0, False) if row is None else (row[0], bool(row[1]))
+
+    def finished_segments(self) -> set[str]:
+        return {name for (name,) in self.db.execute("SELECT name FROM segment WHERE closed=1")}
+
+    def set_position(self, name: str, offset: int, closed: bool) -> None:
+        self.db.execute("INSERT OR REPLACE INTO segment VALUES (?,?,?)", (name, offset, closed))
+
+    def first_time(self, digest: bytes) -> bool:
+        """Whether this body was never seen before; remembers it."""
+        return self.db.execute("INSERT OR IGNORE INTO seen VALUES (?)", (digest,)).rowcount == 1
+
+    # groups
+
+    def placed(self, group: str) -> tuple[int, str] | None:
+        row = self.db.execute("SELECT rank, attempt FROM placed WHERE grp=?", (group,)).fetchone()
+        return None if row is None else (row[0], row[1])
+
+    def place(self, group: str, rank: int, attempt: str) -> None:
+        self.db.execute("INSERT OR REPLACE INTO placed VALUES (?,?,?)", (group, rank, attempt))
+
+    def extents(self, group: str) -> list[tuple[str, int, int, int, int]]:
+        """(attempt, signal, offset, length, items) of every line of a group that may still move."""
+        return self.db.execute(
+            "SELECT attempt, signal, offset, length, items FROM extent WHERE grp=? ORDER BY signal, offset", (group,)
+        ).fetchall()
+
+    def add_extent(self, group: str, attempt: str, signal: int, offset: int, length: int, items: int) -> None:
+        self.db.execute("INSERT INTO extent VALUES (?,?,?,?,?,?)", (group, attempt, signal, offset, length, items))
+
+    def forget_extents(self, group: str) -> None:
+        self.db.execute("DELETE FROM extent WHERE grp=?", (group,))
+
+    # attempts and files
+
+    def folder_of(self, attempt: str) -> str | None:
+        row = self.db.execute("SELECT folder FROM attempt WHERE id=?", (attempt,)).fetchone()
+        return None if row is None else row[0]
+
+    def new_attempt(self, attempt: str, now_ns: int) -> str:
+        """Give an attempt its folder: its own name, or a marked one where case alone would tell two apart."""
+        name = folder_name(attempt)
+        taken = self.db.execute("SELECT 1 FROM attempt WHERE folder=? COLLATE NOCASE", (name,)).fetchone()
+        if taken is not None:
+            name = marked_name(attempt)
+        self.db.execute(
+            "INSERT INTO attempt (id, folder, first_ns, last_ns) VALUES (?,?,?,?)", (attempt, name, now_ns, now_ns)
+        )
+        return name
+
+    def count(self, attempt: str, signal: int, items: int, last_ns: int) -> None:
+        column = _COUNTED[signal]
+        self.db.execute(
+            f"UPDATE attempt SET {column}={column}+?, last_ns=max(last_ns,?), changed=changed+1 WHERE id=?",
+            (items, last_ns, attempt),
+        )
+
+    def drop_attempt(self, attempt: str) -> None:
+        for table, column in (("attempt", "id"), ("file", "attempt"), ("extent", "attempt"), ("dead", "attempt")):
+            self.db.execute(f"DELETE FROM {table} WHERE {column}=?", (attempt,))
+
+    def file(self, attempt: str, signal: int) -> tuple[int, int] | None:
+        """(size, dead bytes) of a file of an attempt."""
+        row = self.db.execute("SELECT size, dead FROM file WHERE attempt=? AND signal=?", (attempt, signal)).fetchone()
+        return None if row is None else (row[0], row[1])
+
+    def files(self) -> Iterator[tuple[str, int, int, int]]:
+        """(attempt, signal, size, dead bytes) of every file."""
+        yield from self.db.execute("SELECT attempt, signal, size, dead FROM file").fetchall()
+
+    def files_of(self, attempt: str) -> list[tuple[int, int, int]]:
+        return self.db.execute("SELECT signal, size, dead FROM file WHERE attempt=?", (attempt,)).fetchall()
+
+    def set_file(self, attempt: str, signal: int, size: int, dead: int) -> None:
+        self.db.execute("INSERT OR REPLACE INTO file VALUES (?,?,?,?)", (attempt, signal, size, dead))
+
+    def bury(self, attempt: str, signal: int, offset: int, length: int) -> None:
+        self.db.execute("INSERT INTO dead VALUES (?,?,?,?)", (attempt, signal, offset, length))
+        self.db.execute("UPDATE file SET dead=dead+? WHERE attempt=? AND signal=?", (length, attempt, signal))
+
+    def buried(self, attempt: str, signal: int) -> list[tuple[int, int]]:
+        return self.db.execute(
+            "SELECT offset, length FROM dead WHERE attempt=? AND signal=? ORDER BY offset", (attempt, signal)
+        ).fetchall()
+
+    def attempts(self, limit: int = 200) -> list[AttemptRow]:
+        """The attempts that changed last, newest first."""
+        rows = self.db.execute(f"SELECT {_ATTEMPT} FROM attempt ORDER BY last_ns DESC, id LIMIT ?", (limit,))
+        return [AttemptRow(*row) for row in rows]
+
+    def totals(self) -> dict[str, int]:
+        row = self.db.execute(
+            "SELECT count(*), coalesce(sum(spans),0), coalesce(sum(logs),0), coalesce(sum(metrics),0), "
+            "coalesce(sum(changed>built),0), coalesce(sum(build_error IS NOT NULL),0) FROM attempt"
+        ).fetchone()
+        names = ("attempts", "spans", "logs", "metrics", "unbuilt", "failed")
+        return dict(zip(names, row, strict=True))
+
+    def unbuilt(self, before_ns: int) -> list[AttemptRow]:
+        """Attempts with something new and quiet since `before_ns`, the longest quiet first."""
+        rows = self.db.execute(
+            f"SELECT {_ATTEMPT} FROM attempt WHERE changed > built AND last_ns <= ? ORDER BY last_ns, id", (before_ns,)
+        )
+        return [AttemptRow(*row) for row in rows]
+
+    def set_built(self, attempt: str, revision: int, build_ms: int, error: str | None) -> None:
+        self.db.execute(
+            "UPDATE attempt SET built=?, build_ms=?, build_error=? WHERE id=?", (revision, build_ms, error, attempt)
+        )
+
+    def note(self, name: str, count: int) -> None:
+        self.db.execute(
+            "INSERT INTO note VALUES (?,?) ON CONFLICT (name) DO UPDATE SET count=count+excluded.count", (name, count)
+        )
+
+    def notes(self) -> dict[str, int]:
+        return dict(self.db.execute("SELECT name, count FROM note ORDER BY name").fetchall())
