@@ -8,36 +8,106 @@ from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Reading
 from ..registry import Registry
 from .abb_framework import ABB_FRAMEWORK
+from .agent_framework import AGENT_FRAMEWORK
+from .anthropic_sdk import ANTHROPIC_SDK
+from .autogen import AUTOGEN
+from .azure_ai_inference import AZURE_AI_INFERENCE
 from .base import Dialect, LogDialect
+from .bedrock_agentcore_adot import ADOT_CONTENT_LOGS, BEDROCK_AGENTCORE_ADOT
+from .claude_code_logs import CLAUDE_CODE_LOGS
+from .claude_code_traces import CLAUDE_CODE_TRACES
+from .codex_cli import CODEX_CLI
+from .crewai_native import CREWAI_NATIVE
 from .front import Front
+from .gemini_cli import GEMINI_CLI, GEMINI_CLI_LOGS
+from .github_copilot import GITHUB_COPILOT
+from .haystack import HAYSTACK
 from .http_client_noise import HTTP_CLIENT_NOISE
+from .laminar_livekit_voltagent_weave import LAMINAR_LIVEKIT_VOLTAGENT_WEAVE
+from .langchain4j import LANGCHAIN4J
+from .langfuse import LANGFUSE
+from .langsmith import LANGSMITH
+from .litellm import LITELLM
+from .logfire import LOGFIRE
+from .mastra import MASTRA
+from .mlflow import MLFLOW
+from .mlflow_semconv import MLFLOW_SEMCONV
 from .openinference import OPENINFERENCE
+from .openinference_agno import OPENINFERENCE_AGNO
+from .openinference_beeai import OPENINFERENCE_BEEAI
+from .openinference_claude_agent_sdk import OPENINFERENCE_CLAUDE_AGENT_SDK
+from .openinference_converted import OPENINFERENCE_CONVERTED
+from .openinference_dspy import OPENINFERENCE_DSPY
+from .openinference_langchain import OPENINFERENCE_LANGCHAIN
+from .openinference_llama_index import OPENINFERENCE_LLAMA_INDEX
+from .openinference_openai import OPENINFERENCE_OPENAI
+from .openinference_openai_agents import OPENINFERENCE_OPENAI_AGENTS
+from .openinference_smolagents import OPENINFERENCE_SMOLAGENTS
+from .openlit import OPENLIT
 from .otel_genai_1_37 import OTEL_GENAI_1_37
 from .otel_genai_events import OTEL_GENAI_EVENTS
 from .otel_genai_pre_1_28 import OTEL_GENAI_PRE_1_28
 from .otel_mcp import OTEL_MCP
+from .semantic_kernel import SEMANTIC_KERNEL
+from .spring_ai import SPRING_AI
+from .traceloop_genai import TRACELOOP_GENAI
+from .traceloop_legacy import TRACELOOP_LEGACY
+from .vercel_ai_sdk_legacy import VERCEL_AI_SDK_LEGACY
+from .vercel_ai_sdk_v7 import VERCEL_AI_SDK_V7
 
 DIALECTS: Registry[Dialect] = Registry(
     "dialect",
     # The order is the precedence, the specific before the general. Places of those to come:
     HTTP_CLIENT_NOISE,
     ABB_FRAMEWORK,
-    # openinference_converted
-    # claude_code, anthropic_sdk, gemini_cli, github_copilot
-    # langsmith, mlflow, mlflow_semconv, langfuse, vercel_ai_sdk_legacy, vercel_ai_sdk_v7
+    OPENINFERENCE_CONVERTED,
+    CLAUDE_CODE_TRACES,
+    ANTHROPIC_SDK,
+    GEMINI_CLI,
+    GITHUB_COPILOT,
+    LANGSMITH,
+    MLFLOW,
+    MLFLOW_SEMCONV,
+    LANGFUSE,
+    VERCEL_AI_SDK_LEGACY,
+    VERCEL_AI_SDK_V7,
+    LOGFIRE,
     # pydantic_ai, strands_latest, strands_legacy, google_adk_v1, google_adk_v2
-    # crewai_native, litellm, openlit, mastra, agent_framework, semantic_kernel, azure_ai_inference
-    # autogen, haystack, spring_ai
+    CREWAI_NATIVE,
+    LITELLM,
+    OPENLIT,
+    MASTRA,
+    AGENT_FRAMEWORK,
+    SEMANTIC_KERNEL,
+    AZURE_AI_INFERENCE,
+    AUTOGEN,
+    HAYSTACK,
+    SPRING_AI,
+    OPENINFERENCE_LANGCHAIN,
+    OPENINFERENCE_OPENAI_AGENTS,
+    OPENINFERENCE_OPENAI,
+    OPENINFERENCE_LLAMA_INDEX,
+    OPENINFERENCE_SMOLAGENTS,
+    OPENINFERENCE_AGNO,
+    OPENINFERENCE_DSPY,
+    OPENINFERENCE_BEEAI,
+    OPENINFERENCE_CLAUDE_AGENT_SDK,
     OPENINFERENCE,
-    # traceloop_genai, traceloop_legacy, openai_agents_sdk
+    TRACELOOP_GENAI,
+    TRACELOOP_LEGACY,
+    # openai_agents_sdk
     OTEL_MCP,
-    # laminar_livekit_voltagent_weave, langchain4j, bedrock_agentcore_adot
+    LAMINAR_LIVEKIT_VOLTAGENT_WEAVE,
+    LANGCHAIN4J,
+    BEDROCK_AGENTCORE_ADOT,
     OTEL_GENAI_1_37,
     OTEL_GENAI_EVENTS,
     OTEL_GENAI_PRE_1_28,
 )
 
-LOG_DIALECTS: Registry[LogDialect] = Registry("log dialect")
+LOG_DIALECTS: Registry[LogDialect] = Registry(
+    "log dialect", CLAUDE_CODE_LOGS, CODEX_CLI, GEMINI_CLI_LOGS, ADOT_CONTENT_LOGS
+)
 
 _FRONT = Front(DIALECTS)
 

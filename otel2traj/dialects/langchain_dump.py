@@ -267,13 +267,36 @@ def tool_result(output: JsonValue, call_id: str | None = None) -> ToolResult | N
             if set(value) == {"output"}:
                 inner = value["output"]
                 return tool_result(inner, call_id) if isinstance(inner, (dict, list)) else ToolResult(inner)
+            if set(value) <= _LLAMA_INDEX and "raw_output" in value:
+                raw = value["raw_output"]
+                content = raw if isinstance(raw, str) else response_value(value.get("blocks"))
+                return ToolResult(content, None, string(value.get("tool_name")), flag(value.get("is_error")))
+            if set(value) <= _GEMINI_RESPONSE and isinstance(value.get("response"), dict) and "name" in value:
+                return _gemini_result(value)
             if isinstance(value.get("content"), list) and "isError" in value:
-                failed = value["isError"]
-                return ToolResult(
-                    response_value(value["content"]), None, None, failed if isinstance(failed, bool) else None
-                )
+                return ToolResult(response_value(value["content"]), None, None, flag(value["isError"]))
         return ToolResult(value if not isinstance(output, str) else output)
     return ToolResult(output)
+
+
+_LLAMA_INDEX: Final = frozenset({"blocks", "tool_name", "raw_input", "raw_output", "is_error", "content"})
+_GEMINI_RESPONSE: Final = frozenset({"id", "name", "response", "will_continue", "scheduling", "parts"})
+
+
+def _gemini_result(value: JsonObject) -> ToolResult:
+    response = value["response"]
+    failed = None
+    if set(response) == {"error"}:
+        failed = True
+    elif set(response) <= {"result"} or set(response) == {"output"}:
+        failed = False
+    inner = next(iter(response.values())) if failed is not None and response else response
+    return ToolResult(response_value(inner), ident(value.get("id")), string(value["name"]), failed)
+
+
+def flag(value: JsonValue) -> bool | None:
+    """True or False as recorded; None for anything else."""
+    return value if isinstance(value, bool) else None
 
 
 def tool_message(value: JsonValue, call_id: str | None = None) -> JsonObject | None:

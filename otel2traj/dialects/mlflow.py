@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ..canonical import JsonValue
+from ..canonical import JsonError, JsonValue, loads
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Role
 from .base import Marks
@@ -33,8 +33,13 @@ _EXCLUSIVE_FORMATS: Final = ("anthropic", "bedrock")
 
 
 def plain(value: JsonValue) -> JsonValue:
-    """What a value stands for: one JSON document, of which a text stays the text it holds."""
-    return decode(value, quoted=True, layers=1).value
+    """What an attribute stands for: every value is one JSON document, texts, numbers and null too."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return loads(value)
+    except JsonError:
+        return decode(value).value
 
 
 class Mlflow(SpanDialect):
@@ -76,7 +81,8 @@ class Mlflow(SpanDialect):
     def _model(self, draft: Draft, given: JsonValue, answer: JsonValue) -> None:
         attributes = draft.attributes
         draft.put("response_model", _model_of(answer) or string(plain(attributes.get("mlflow.llm.model"))))
-        draft.put("provider", string(plain(attributes.get("mlflow.llm.provider"))))
+        provider = plain(attributes.get("mlflow.llm.provider")) or plain(attributes.get("mlflow.message.format"))
+        draft.put("provider", string(provider))
         read_request(draft, given)
         read_response(draft, answer)
         inclusive = plain(attributes.get("mlflow.message.format")) not in _EXCLUSIVE_FORMATS

@@ -13,7 +13,7 @@ MAX_REPR: Final = 1_000_000
 CUT_MARKS: Final = ("...[TRUNCATED", "…[TRUNCATED", "[truncated]", "...(truncated)", "<truncated")
 REDACTED: Final = frozenset({"__REDACTED__", "<REDACTED>", "<elided>", "[REDACTED]", "REDACTED"})
 _HEAD_BYTES: Final = 400
-_NO_IDS: Final = frozenset({"", "<not specified>", "unknown", "none", "null", "undefined", "n/a"})
+_NO_IDS: Final = frozenset({"", "<not specified>", "unknown", "none", "null", "undefined", "n/a", "__fake_id__"})
 
 
 class Decoded(NamedTuple):

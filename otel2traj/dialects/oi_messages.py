@@ -14,6 +14,8 @@ from .messages import read_message
 from .nested import REDACTED, decode
 from .table import family, has_gap, subfamily
 
+UNKNOWN: Final = "unknown"
+"""The role of a message whose role was dropped by an attribute limit."""
 _CONTENTS: Final = "contents."
 _CONTENT: Final = "content."
 
@@ -22,10 +24,15 @@ def oi_messages(attributes: Mapping[str, Any], prefix: str) -> tuple[list[Messag
     """Messages of a family (`llm.input_messages.`), and whether some of them were dropped (the indices have gaps)."""
     indexed = family(attributes, prefix)
     out: list[Message] = []
+    lost = has_gap(indexed)
+    asked = prefix == "llm.input_messages."
     for _, fields in indexed:
         fields = {key.removeprefix("message."): value for key, value in fields.items()}
-        out.extend(read_message(message_object(fields)))
-    return out, has_gap(indexed)
+        if asked and "role" not in fields:
+            lost = True
+            fields["role"] = UNKNOWN
+        out.extend(read_message(message_object(fields), None if asked else "assistant"))
+    return out, lost
 
 
 def message_object(fields: Mapping[str, Any]) -> JsonObject:

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
 from ..model.evidence import LogRecord, SpanRecord
-from ..model.message import Message
-from ..model.reading import Role
+from ..model.message import Message, ToolCall
+from ..model.reading import Classified, Role
 from .base import Marks
 from .draft import Draft
 from .kit import STATUS_ERROR, SpanDialect
@@ -109,6 +109,15 @@ class OpenInference(SpanDialect):
             return Role.NONE
         return role
 
+    def classify(self, span: SpanRecord) -> Classified:
+        found = super().classify(span)
+        if found.role is Role.AGENT and found.agent_name is None and "gen_ai.agent.name" not in span.attributes:
+            # Instrumentors without `agent.name` give the agent as the node of their display graph.
+            for key in ("graph.node.name", "graph.node.id"):
+                if found.agent_name is None:
+                    found.agent_name = string(span.attributes.get(key))
+        return found
+
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         if draft.role is Role.MODEL_CALL:
             read_model(draft)
@@ -123,7 +132,7 @@ def has_model_evidence(span: SpanRecord) -> bool:
     attributes = span.attributes
     if any(key.startswith(MODEL_EVIDENCE) for key in attributes):
         return True
-    return "llm.model_name" in attributes and ("output.value" in attributes or span.status_code == STATUS_ERROR)
+    return "llm.model_name" in attributes and span.status_code == STATUS_ERROR
 
 
 def visible(value: JsonValue) -> JsonValue:
@@ -136,6 +145,10 @@ def read_model(draft: Draft) -> None:
     attributes = draft.attributes
     messages, gap = oi_messages(attributes, "llm.input_messages.")
     answers, lost = oi_messages(attributes, "llm.output_messages.")
+    if gap and visible(attributes.get("input.value")) is not None:
+        whole = _body_messages(draft.json("input.value"))
+        if len(whole) >= len(messages):
+            messages, gap = whole, False
     draft.put_messages(messages)
     if gap:
         draft.cut("messages")
@@ -174,20 +187,16 @@ def _choices(body: JsonValue) -> int:
 
 def _read_prompt_fallback(draft: Draft, *, only_system: bool) -> None:
     value = visible(draft.attributes.get("input.value"))
-    if value is None:
-        value = None
     body = draft.json("input.value", *(() if only_system else ("messages",))) if value is not None else None
     if isinstance(body, dict):
         for key in ("system", "instructions", "system_instruction"):
             if body.get(key) is not None and not _has_system(draft.reading.messages):
                 draft.put("system", system_value(body[key]))
         if not only_system:
-            for key in ("messages", "input", "contents"):
-                if body.get(key) is not None:
-                    draft.put_messages(read_messages(body[key]))
+            draft.put_messages(_body_messages(body))
         draft.put("request_model", string(body.get("model")))
     elif not only_system and isinstance(body, list):
-        draft.put_messages(read_messages(body))
+        draft.put_messages(_body_messages(body))
     if not only_system and draft.reading.messages is None:
         prompts = [fields.get("prompt.text") for _, fields in family(draft.attributes, "llm.prompts.")]
         draft.put_messages([message for text in prompts if text for message in read_messages(text)])
@@ -200,12 +209,28 @@ def _read_prompt_fallback(draft: Draft, *, only_system: bool) -> None:
         draft.put_messages(read_messages(value))
 
 
+def _body_messages(body: JsonValue) -> list[Message]:
+    """The messages of a request body."""
+    if isinstance(body, list):
+        return read_messages(body)
+    if isinstance(body, dict):
+        for key in ("messages", "input", "contents"):
+            if body.get(key) is not None:
+                return read_messages(body[key])
+    return []
+
+
 def _has_system(messages: list[Message] | None) -> bool:
     return any(message.role == "system" for message in messages or ())
 
 
 def read_response_body(draft: Draft, body: JsonValue) -> None:
     """What the JSON of a response adds: its id, finish reason, counts, and the answer where nothing else told it."""
+    if isinstance(body, list) and body and isinstance(body[0], dict):
+        if any(key in body[0] for key in ("output", "choices", "generations", "candidates")):
+            body = body[0]
+        elif not draft.reading.has_output():
+            draft.put_output(output_of(read_messages(body, "assistant"), choices=False))
     if not isinstance(body, dict):
         return
     if isinstance(body.get("generations"), list):
@@ -217,6 +242,7 @@ def read_response_body(draft: Draft, body: JsonValue) -> None:
         if not draft.reading.has_output():
             draft.put("text", inner.reading.text)
             draft.put("tool_calls", inner.reading.tool_calls)
+        _complete_calls(draft.reading.tool_calls, inner.reading.tool_calls)
         return
     if any(key in body for key in ("choices", "output", "content", "candidates", "usage", "object")):
         draft.put("response_id", response_id(ident(body.get("id")) or ident(body.get("response_id"))))
@@ -238,6 +264,18 @@ def read_response_body(draft: Draft, body: JsonValue) -> None:
             if isinstance(body.get(key), list):
                 found = read_messages(body[key] if key == "output" else [{"role": "assistant", "content": body[key]}])
                 draft.put_output(output_of(found, choices=False))
+    for item in body["output"] if isinstance(body.get("output"), list) else ():
+        if isinstance(item, dict) and isinstance(item.get("provider_data"), dict):
+            draft.put("response_id", response_id(item["provider_data"].get("response_id")))
+
+
+def _complete_calls(calls: list[ToolCall] | None, others: list[ToolCall] | None) -> None:
+    """Arguments that the indexed attributes left out (empty ones are never written), from the calls of equal id."""
+    for call in calls or ():
+        if call.arguments is None and call.id is not None:
+            same = [other for other in others or () if other.id == call.id]
+            if len(same) == 1:
+                call.arguments = same[0].arguments
 
 
 def _read_tools(draft: Draft) -> None:

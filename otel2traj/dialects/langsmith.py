@@ -1,0 +1,142 @@
+"""LangSmith's OpenTelemetry export: whole run inputs and outputs under `gen_ai.prompt` and `gen_ai.completion`.
+
+https://github.com/langchain-ai/langsmith-sdk/blob/v0.4.60/python/langsmith/_internal/otel/_otel_exporter.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from ..canonical import JsonObject, JsonValue
+from ..model.evidence import LogRecord, SpanRecord
+from ..model.reading import Role
+from .base import Marks
+from .draft import Draft
+from .gen_ai_keys import REQUEST_MODEL, RESPONSE_MODEL
+from .kit import SpanDialect
+from .langchain_dump import call_input, plain_input, read_result, tool_input, tool_result
+from .messages import read_messages
+from .nested import decode, decode_repr, ident, string
+from .otel_genai_1_37 import tool_definitions
+from .output import output_of
+from .table import AttributeTable, UsageKeys, count, make_usage
+from .usage import provider_usage
+
+META: Final = "langsmith.metadata."
+
+
+class LangSmith(SpanDialect):
+    name = "langsmith"
+    title = "LangSmith OpenTelemetry export"
+    source = (
+        "https://github.com/langchain-ai/langsmith-sdk/blob/v0.4.60/python/langsmith/_internal/otel/_otel_exporter.py"
+    )
+    switch_on = "on by default; LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS switch it off"
+    leaves_out = "reasoning text of chat completions; the span that an interceptor header names"
+    marks = Marks(keys=("langsmith.span.kind",), scopes=("langsmith",))
+    fields = AttributeTable(
+        request_model=(*REQUEST_MODEL, f"{META}ls_model_name"),
+        response_model=RESPONSE_MODEL,
+        provider=(f"{META}ls_provider", "gen_ai.system"),
+        conversation_id=(f"{META}thread_id", f"{META}session_id", f"{META}conversation_id"),
+        agent_name=(f"{META}lc_agent_name",),
+        agent_path=(f"{META}langgraph_checkpoint_ns", f"{META}checkpoint_ns"),
+        tool_name=("gen_ai.tool.name",),
+        tool_call_id=("gen_ai.tool.call.id",),
+        parameters={
+            "temperature": "gen_ai.request.temperature",
+            "top_p": "gen_ai.request.top_p",
+            "max_tokens": "gen_ai.request.max_tokens",
+            "stop": f"{META}ls_stop",
+        },
+        usage=UsageKeys(input=("gen_ai.usage.input_tokens",), output=("gen_ai.usage.output_tokens",)),
+        known=(
+            "langsmith.",
+            "gen_ai.prompt",
+            "gen_ai.completion",
+            "gen_ai.usage.",
+            "gen_ai.tool.",
+            "gen_ai.serialized",
+        ),
+    )
+    role_key = "langsmith.span.kind"
+    roles: ClassVar = {
+        "llm": Role.MODEL_CALL,
+        "tool": Role.TOOL_EXECUTION,
+        "chain": Role.CHAIN,
+        "prompt": Role.CHAIN,
+        "parser": Role.CHAIN,
+        "retriever": Role.NONE,
+        "embedding": Role.NONE,
+    }
+
+    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
+        attributes = span.attributes
+        given, taken = attributes.get("gen_ai.prompt"), attributes.get("gen_ai.completion")
+        if draft.role is Role.TOOL_EXECUTION:
+            self._read_tool(draft, given, taken)
+            draft.put("tool_name", string(span.name))
+        elif draft.role is Role.MODEL_CALL:
+            prompt = decode(given)
+            draft.put_messages(read_messages(prompt.value))
+            if prompt.cut:
+                draft.cut("messages")
+            if isinstance(prompt.value, dict):
+                draft.put("tools", tool_definitions(prompt.value.get("tools")))
+            draft.put("tools", tool_definitions(attributes.get("gen_ai.tool.definitions")))
+            self._read_answer(draft, taken)
+            self._read_counts(draft)
+        else:
+            draft.put("input_text", string(given))
+            draft.put("output_text", string(taken))
+
+    def _read_answer(self, draft: Draft, taken: JsonValue) -> None:
+        answer = decode(taken)
+        if answer.cut:
+            draft.cut("text", "tool_calls")
+        value = answer.value
+        if isinstance(value, dict) and "choices" in value:
+            found = [m for item in value["choices"] if isinstance(item, dict) for m in read_messages(item, "assistant")]
+            draft.put_output(output_of(found))
+            draft.put("response_id", ident(value.get("id")))
+            draft.put_usage(provider_usage(value.get("usage")))
+        read_result(draft, value)
+
+    def _read_counts(self, draft: Draft) -> None:
+        """Exact counts of the metadata first, then the Python reprs of the details."""
+        draft.put_usage(provider_usage(draft.attributes.get(f"{META}usage_metadata")))
+        ins = decode_repr(draft.attributes.get("gen_ai.usage.input_token_details"))
+        outs = decode_repr(draft.attributes.get("gen_ai.usage.output_token_details"))
+        cached: JsonObject = ins if isinstance(ins, dict) else {}
+        reasoned: JsonObject = outs if isinstance(outs, dict) else {}
+        draft.put_usage(
+            make_usage(
+                count(draft.attributes.get("gen_ai.usage.input_tokens")),
+                count(draft.attributes.get("gen_ai.usage.output_tokens")),
+                count(cached.get("cache_read")),
+                count(cached.get("cache_creation")),
+                count(reasoned.get("reasoning")),
+            )
+        )
+
+    def _read_tool(self, draft: Draft, given: JsonValue, taken: JsonValue) -> None:
+        draft.put("tool_call_id", ident(draft.attributes.get("gen_ai.tool.call.id")))
+        result = tool_result(taken, draft.reading.tool_call_id)
+        if result is not None:
+            draft.put("tool_call_id", result.call_id)
+            draft.put("result", result.content)
+            draft.put("is_error", result.is_error)
+            draft.put("tool_name", string(draft.attributes.get("gen_ai.tool.name")) or result.name)
+        call = call_input(given)
+        if call is not None:
+            draft.put("tool_call_id", call.id)
+            draft.put("arguments", call.arguments)
+        arguments = tool_input(given)
+        draft.put("arguments", plain_input(arguments) if isinstance(arguments, str) else arguments)
+        for field, value in (("arguments", given), ("result", taken)):
+            if decode(value).cut:
+                draft.cut(field)
+
+
+LANGSMITH = LangSmith()

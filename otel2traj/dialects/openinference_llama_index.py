@@ -1,0 +1,29 @@
+"""OpenInference, the instrumentor of LlamaIndex.
+
+https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-llama-index-v4.6.1/python/instrumentation/openinference-instrumentation-llama-index
+"""
+
+from __future__ import annotations
+
+from ..model.evidence import SpanRecord
+from ..model.reading import Role
+from .base import Marks
+from .oi_instrumentor import OpenInferenceInstrumentor
+from .openinference import has_model_evidence, kind_of
+
+
+class OpenInferenceLlamaIndex(OpenInferenceInstrumentor):
+    name = "openinference_llama_index"
+    title = "OpenInference for LlamaIndex"
+    source = "https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-llama-index-v4.6.1/python/instrumentation/openinference-instrumentation-llama-index"
+    leaves_out = "tool call ids of executions; request parameters but for those of the model object"
+    marks = Marks(scopes=("openinference.instrumentation.llama_index",))
+
+    def role(self, span: SpanRecord) -> Role | None:
+        """`_prepare_chat_with_tools` has the kind LLM and only builds the arguments of the call after it."""
+        if kind_of(span) == "LLM" and span.name.endswith("._prepare_chat_with_tools") and not has_model_evidence(span):
+            return Role.NONE
+        return None
+
+
+OPENINFERENCE_LLAMA_INDEX = OpenInferenceLlamaIndex()

@@ -1,0 +1,94 @@
+"""What both ages of OpenLLMetry (Traceloop) share: kinds, association properties, wrapped tool payloads.
+
+https://github.com/traceloop/openllmetry/blob/0.62.4/packages/opentelemetry-semantic-conventions-ai
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ..canonical import JsonValue
+from ..model.evidence import SpanRecord
+from ..model.reading import Role
+from .base import Marks
+from .draft import Draft
+from .kit import STATUS_ERROR
+from .langchain_dump import call_input, tool_input, tool_result
+from .nested import at, decode, ident, string
+
+SOURCE: Final = "https://github.com/traceloop/openllmetry/tree/0.62.4/packages"
+SWITCH: Final = "on by default; TRACELOOP_TRACE_CONTENT=false switches it off"
+KIND: Final = "traceloop.span.kind"
+PROPERTIES: Final = "traceloop.association.properties."
+KINDS: Final[dict[str, Role]] = {
+    "tool": Role.TOOL_EXECUTION,
+    "agent": Role.AGENT,
+    "workflow": Role.CHAIN,
+    "task": Role.CHAIN,
+    "handoff": Role.CHAIN,
+}
+AGENT_NAME: Final = ("gen_ai.agent.name", f"{PROPERTIES}lc_agent_name", "crewai.agent.role")
+AGENT_PATH: Final = (f"{PROPERTIES}langgraph_checkpoint_ns", f"{PROPERTIES}checkpoint_ns")
+CONVERSATION: Final = (f"{PROPERTIES}thread_id", f"{PROPERTIES}session_id", "gen_ai.conversation.id")
+KNOWN: Final = ("traceloop.", "gen_ai.task.", "gen_ai.is_streaming", "gen_ai.openai.", "gen_ai.usage.total_tokens")
+SCOPES: Final = tuple(
+    f"opentelemetry.instrumentation.{package}"
+    for package in (
+        "openai.v1", "langchain", "anthropic", "bedrock", "cohere", "groq", "mistralai", "ollama", "replicate",
+        "together", "vertexai", "google_generativeai", "watsonx", "alephalpha", "sagemaker", "llamaindex", "haystack",
+        "crewai", "agno", "openai_agents", "mcp", "writer", "voyageai", "litellm", "transformers",
+    )
+)  # fmt: skip
+MARKS: Final = Marks(keys=(KIND, "traceloop.entity.name", "llm.request.type"), scopes=SCOPES)
+INDEXED: Final = ("gen_ai.prompt.", "gen_ai.completion.")
+
+
+def is_indexed(span: SpanRecord) -> bool:
+    """Whether messages stand in indexed attributes (`gen_ai.prompt.0.content`), the older form."""
+    return any(key.startswith(INDEXED) for key in span.attributes)
+
+
+def read_tool(draft: Draft, span: SpanRecord) -> None:
+    """A tool execution, out of LangChain's wrappers and Traceloop's own."""
+    attributes = span.attributes
+    for key in ("gen_ai.tool.name", "traceloop.entity.name"):
+        draft.put("tool_name", string(attributes.get(key)))
+    draft.put("tool_call_id", ident(attributes.get("gen_ai.tool.call.id")))
+    given = _first(attributes, "gen_ai.tool.call.arguments", "traceloop.entity.input")
+    taken = _first(attributes, "gen_ai.tool.call.result", "traceloop.entity.output")
+    result = tool_result(taken, draft.reading.tool_call_id)
+    if result is not None:
+        draft.put("tool_call_id", result.call_id)
+        draft.put("result", result.content)
+        draft.put("is_error", result.is_error)
+    inside = decode(given).value
+    call = call_input(inside)
+    if call is not None:
+        draft.put("tool_call_id", call.id)
+        draft.put("arguments", call.arguments)
+    draft.put("tool_call_id", ident(at(inside, ("kwargs", "tool_call_id"))))
+    draft.put("arguments", tool_input(given))
+    for field, value in (("arguments", given), ("result", taken)):
+        if decode(value).cut:
+            draft.cut(field)
+    if attributes.get("gen_ai.task.status") == "failure" and draft.reading.is_error is None:
+        draft.put("is_error", True)
+
+
+def _first(attributes: Mapping[str, Any], *names: str) -> JsonValue:
+    return next((attributes[name] for name in names if attributes.get(name) is not None), None)
+
+
+def is_handoff(span: SpanRecord) -> bool:
+    """LangGraph hands over by raising a command to the parent graph; Traceloop takes that for an error."""
+    if span.status_code != STATUS_ERROR:
+        return False
+    texts = [span.status_message, *(event.attributes.get("exception.type") for event in span.events)]
+    return any(isinstance(text, str) and ("ParentCommand" in text or "Command(" in text) for text in texts)
+
+
+def read_whole(draft: Draft, span: SpanRecord) -> None:
+    """What an agent or chain span was asked and answered."""
+    draft.put("input_text", string(span.attributes.get("traceloop.entity.input")))
+    draft.put("output_text", string(span.attributes.get("traceloop.entity.output")))
