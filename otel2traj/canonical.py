@@ -23,7 +23,9 @@ MAX_DEPTH: Final = 512
 """Nesting beyond this is refused, as a nesting bomb, by every reader alike."""
 
 _decode = msgspec.json.Decoder().decode
-_UNLIKE_STDLIB: Final = re.compile(rb"(?:^|[:\[,])-?(?:0\.0000|[0-9][0-9.]*e)")
+_UNLIKE_STDLIB: Final = re.compile(rb"(?:^|[:\[,])-?(?:0\.0000[0-9]*|[0-9][0-9.]*e[-+]?[0-9]+)(?:[,\]}]|$)")
+_SAME_EXPONENTS: Final = orjson.dumps([1e16, -1.5e300]) == b"[1e+16,-1.5e+300]"
+"""Whether this orjson writes large numbers as the standard library does; it does since 3.11.7."""
 _CANONICAL: Final = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
@@ -160,7 +162,8 @@ def canonical_bytes(value: Any) -> bytes:
         fast = orjson.dumps(value, option=_CANONICAL)
     except (TypeError, orjson.JSONEncodeError):
         return _stdlib_canonical(value)
-    if _UNLIKE_STDLIB.search(fast) is not None or (b"null" in fast and _has_non_finite(value)):
+    suspect = b"e-" in fast or b"0.0000" in fast or not _SAME_EXPONENTS  # else no number differs: spare the search
+    if (suspect and _UNLIKE_STDLIB.search(fast) is not None) or (b"null" in fast and _has_non_finite(value)):
         return _stdlib_canonical(value)
     return fast
 

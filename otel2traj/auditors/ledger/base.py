@@ -40,6 +40,8 @@ class Report:
         """Position of the event at hand, from 0; lines that hold no event count too."""
         self.line = 0
         """Line of the event at hand, from 1; 0 where the whole ledger is meant."""
+        self.text: bytes | None = None
+        """The line of the event at hand where it is its canonical form, to the byte; else None."""
 
     def fail(self, rule: Rule, what: str) -> None:
         """A failure of the event at hand: `event I` stands before `what`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...canonical import JsonObject
-from ...model.ledger import event_hash
+from ...model.ledger import event_hash, line_hash
 from .base import Options, Report, Rule
 
 OWN: Final = Rule("ledger.event-hash", "An event_hash recomputes from the event.")
@@ -35,7 +35,7 @@ class Chain:
         if self._unhashed is not None:
             self._previous, self._unhashed = event_hash(self._unhashed), None
             self._chained = True
-        own = event_hash(event)
+        own = event_hash(event) if report.text is None else line_hash(report.text, event)
         if recorded is None:
             self._bare += 1
         else:

@@ -43,6 +43,7 @@ def _event(text: bytes, report: Report) -> JsonObject | None:
     if not isinstance(event, dict):
         report.fail_plainly(OBJECT, f"line {report.line} is not a JSON object")
         return None
+    report.text = text if plain else None
     if not plain:
         key = repeated_key(text)
         if key is not None:
