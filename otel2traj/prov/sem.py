@@ -1,0 +1,276 @@
+"""An AER into standoff annotations: what a profile says about its records, in records of its own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Protocol
+
+from ..canonical import JsonObject, jcs, loads
+from ..errors import EvidenceError
+from ..registry import Registry
+from . import versions
+from .rules import catalogue
+
+ROLES: Final = ("system", "user", "assistant", "tool", "other", "agent", "model", "harness")
+OUTCOMES: Final = ("succeeded", "failed", "refused", "unknown", "judged")
+INTEGRITY: Final = ("operator", "user", "model", "external", "unknown")
+
+_ROLE: Final = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "tool": "tool",
+    "function": "tool",
+    "function_call_output": "tool",
+    "function_call": "assistant",
+    "reasoning": "assistant",
+}
+_BY_ROLE: Final = {"system": "operator", "user": "user", "assistant": "model", "tool": "external"}
+_INPUT_OUTCOME: Final = {"succeeded": "succeeded", "completed": "succeeded", "failed": "failed"}
+_RESULT_TYPES: Final = frozenset({"tool_result", "tool_call_response", "function_call_output", "toolResult"})
+_RESULT_KEYS: Final = frozenset({"functionResponse", "function_response", "toolResult"})
+
+
+def read_lines(lines: Iterable[bytes]) -> Iterator[JsonObject]:
+    """The records of an AER or a SEM. Raises `EvidenceError` for a line that is not a JSON object."""
+    for number, line in enumerate(lines, 1):
+        try:
+            record = loads(line)
+        except ValueError as err:
+            raise EvidenceError(f"line {number} is not JSON: {err}", code="prov.line") from err
+        if not isinstance(record, dict):
+            raise EvidenceError(f"line {number} is not a JSON object", code="prov.line")
+        yield record
+
+
+class Profile(Protocol):
+    """Looks at the records of one AER in order, and notes what it has to say of each."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> int: ...
+
+    def start(self) -> Callable[[JsonObject], Iterator[JsonObject]]: ...
+
+
+def annotation(rule: str, target: str, value: Any, *basis: str) -> JsonObject:
+    """One annotation before it gets its id; `basis` are the AER fields that it rests on."""
+    entry = catalogue("sem")[rule]
+    return {
+        "kind": "annotation",
+        "type": entry.kind,
+        "target": target,
+        "value": value,
+        "class": entry.evidence.value,
+        "by": "profile",
+        "rule": entry.id,
+        "source": list(basis),
+    }
+
+
+def role_of(message: JsonObject) -> str:
+    """The role of an AER message as one word of `ROLES`."""
+    for key in ("role", "type"):
+        word = message.get(key)
+        if isinstance(word, str) and word in _ROLE:
+            return _ROLE[word]
+    return "other"
+
+
+def reports_result(content: Any, depth: int = 0) -> bool:
+    """Whether a message's content holds a tool result, in one of the providers' forms."""
+    if isinstance(content, dict):
+        if content.get("type") in _RESULT_TYPES or not _RESULT_KEYS.isdisjoint(content):
+            return True
+        return depth < 3 and any(reports_result(content.get(key), depth + 1) for key in ("content", "parts"))
+    if isinstance(content, list):
+        return any(reports_result(item, depth + 1) for item in content)
+    return False
+
+
+class Default:
+    """Roles, and what an outcome means."""
+
+    name = "default"
+    version = 1
+
+    def start(self) -> Callable[[JsonObject], Iterator[JsonObject]]:
+        return self._look
+
+    def _look(self, record: JsonObject) -> Iterator[JsonObject]:
+        kind, identifier = record.get("kind"), str(record.get("id"))
+        if kind == "message":
+            basis = [f"{identifier}/{key}" for key in ("role", "type") if key in record] or [identifier]
+            yield annotation("message_role", identifier, role_of(record), *basis)
+            for path, reason in sorted((record.get("unknown") or {}).items()):
+                if path.endswith("/execution"):
+                    value = {"outcome": "unknown", "reason": reason}
+                    yield annotation("unobserved_outcome", path.removesuffix("/execution"), value, identifier)
+        elif kind == "actor" and record.get("role") in ROLES:
+            yield annotation("actor_role", identifier, record["role"], f"{identifier}/role")
+        elif kind == "model_call":
+            yield annotation("model_outcome", identifier, {"outcome": _model_outcome(record)}, f"{identifier}/status")
+        elif kind == "tool_execution":
+            basis = [f"{identifier}/status"] + [f"{identifier}/exit_status"] * ("exit_status" in record)
+            yield annotation("tool_outcome", identifier, {"outcome": _tool_outcome(record)}, *basis)
+        elif kind == "generic_artefact" and record.get("role") == "input_result":
+            status = (record.get("content") or {}).get("status")
+            outcome = _INPUT_OUTCOME.get(str(status), "unknown")
+            yield annotation("input_outcome", identifier, {"outcome": outcome}, f"{identifier}/content")
+        elif kind == "judgement" and "verdict" in record:
+            value = {"outcome": "judged", "verdict": record["verdict"]}
+            yield annotation("judged_outcome", str(record["subject"]), value, f"{identifier}/verdict")
+
+
+def _model_outcome(record: JsonObject) -> str:
+    return {"complete": "succeeded", "failed": "failed"}.get(str(record.get("status")), "unknown")
+
+
+def _tool_outcome(record: JsonObject) -> str:
+    code = (record.get("exit_status") or {}).get("exitCode")
+    if record.get("status") == "error" or (isinstance(code, int) and code != 0):
+        return "failed"
+    return "succeeded" if record.get("status") == "succeeded" else "unknown"
+
+
+class Injection:
+    """Where content came from, where a declared injection shows up, and which calls were exposed to it."""
+
+    name = "injection"
+    version = 1
+
+    def start(self) -> Callable[[JsonObject], Iterator[JsonObject]]:
+        return _InjectionState().look
+
+
+class _InjectionState:
+    def __init__(self) -> None:
+        self._external: set[str] = set()
+        self._exposed: dict[str, str] = {}
+        self._declared: list[tuple[str, str]] = []
+
+    def look(self, record: JsonObject) -> Iterator[JsonObject]:
+        kind, identifier = record.get("kind"), str(record.get("id"))
+        if kind == "fixture":
+            self._declared += _injections(record.get("injections"))
+        elif kind == "message":
+            yield self._message(record, identifier)
+            yield from self._markers(record, identifier)
+        elif kind == "generic_artefact" and record.get("role") == "tool_result":
+            yield annotation("integrity_external", identifier, "external", f"{identifier}/role")
+            yield from self._markers(record, identifier)
+        elif kind == "model_call":
+            seen = [message for message in record.get("request") or [] if message in self._external]
+            if seen:
+                if isinstance(record.get("response"), str):
+                    self._exposed[record["response"]] = identifier
+                yield annotation("exposure", identifier, {"to": seen}, f"{identifier}/request")
+        elif kind == "tool_execution" and isinstance(record.get("call"), str):
+            call = self._exposed.get(record["call"].partition("-")[0])
+            if call is not None:
+                yield annotation("taint_policy", identifier, {"exposed": call}, f"{identifier}/call")
+
+    def _message(self, record: JsonObject, identifier: str) -> JsonObject:
+        role = role_of(record)
+        if role == "tool" or reports_result(record.get("content")):
+            self._external.add(identifier)
+            field = "content" if "content" in record else "role"
+            return annotation("integrity_external", identifier, "external", f"{identifier}/{field}")
+        label = _BY_ROLE.get(role, "unknown")
+        basis = f"{identifier}/role" if "role" in record else identifier
+        return annotation("integrity_by_role", identifier, label, basis)
+
+    def _markers(self, record: JsonObject, identifier: str) -> Iterator[JsonObject]:
+        if not self._declared:
+            return
+        field = "content" if "content" in record else "parts"
+        text = "\n".join(strings(record.get(field)))
+        for name, injection in self._declared:
+            if injection in text:
+                yield annotation("injection_marker", identifier, {"injection": name}, f"{identifier}/{field}")
+
+
+def _injections(declared: Any) -> list[tuple[str, str]]:
+    """(name, text) of each declared injection: `{name: text}`, `[{"id", "text"}]`, `[text]` or one text."""
+    if isinstance(declared, str):
+        declared = [declared]
+    if isinstance(declared, dict):
+        pairs = sorted(declared.items())
+    else:
+        pairs = []
+        for number, one in enumerate(declared if isinstance(declared, list) else []):
+            if isinstance(one, dict):
+                name = one.get("id", one.get("name", str(number)))
+                pairs.append((str(name), one.get("text", one.get("payload", one.get("content")))))
+            else:
+                pairs.append((str(number), one))
+    return [(str(name), text) for name, text in pairs if isinstance(text, str) and text != ""]
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every string inside a JSON value."""
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            todo += one.values()
+        elif isinstance(one, list):
+            todo += one
+
+
+PROFILES: Final[Registry[Profile]] = Registry("semantics profile", Default(), Injection())
+
+
+def derive_sem(aer: Iterable[bytes], profile: str = "default") -> Iterator[bytes]:
+    """The lines of the SEM of one AER under a profile, with LF. Raises `UsageError` for an unknown profile."""
+    chosen = PROFILES.get(profile)
+    rules = catalogue("sem")
+    digest = hashlib.sha256()
+    count = 0
+
+    def line(record: JsonObject) -> bytes:
+        nonlocal count
+        data = jcs(record) + b"\n"
+        digest.update(data)
+        count += 1
+        return data
+
+    look = chosen.start()
+    sealed: str | None = None
+    number = 0
+    for record in read_lines(aer):
+        if record.get("kind") == "execution":
+            yield line(
+                {
+                    "id": "sem",
+                    "kind": "sem",
+                    "schema": versions.SEM,
+                    "profile": chosen.name,
+                    "profile_version": chosen.version,
+                    "execution": record.get("execution"),
+                    "catalogue": {"name": rules.name, "version": rules.version, "sha256": rules.digest},
+                }
+            )
+        elif record.get("kind") == "seal":
+            sealed = record.get("digest")
+        for note in look(record):
+            yield line({"id": f"an{number}", **note})
+            number += 1
+    seal = {
+        "id": "seal",
+        "kind": "seal",
+        "records": count,
+        "digest": f"sha256:{digest.hexdigest()}",
+        "aer": sealed,
+        "issues": [] if sealed is not None else ["the AER has no seal"],
+    }
+    yield jcs(seal) + b"\n"
