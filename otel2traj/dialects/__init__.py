@@ -52,6 +52,7 @@ from .semantic_kernel import SEMANTIC_KERNEL
 from .spring_ai import SPRING_AI
 from .traceloop_genai import TRACELOOP_GENAI
 from .traceloop_legacy import TRACELOOP_LEGACY
+from .traceloop_mcp import TRACELOOP_MCP
 from .vercel_ai_sdk_legacy import VERCEL_AI_SDK_LEGACY
 from .vercel_ai_sdk_v7 import VERCEL_AI_SDK_V7
 
@@ -93,6 +94,7 @@ DIALECTS: Registry[Dialect] = Registry(
     OPENINFERENCE_BEEAI,
     OPENINFERENCE_CLAUDE_AGENT_SDK,
     OPENINFERENCE,
+    TRACELOOP_MCP,
     TRACELOOP_GENAI,
     TRACELOOP_LEGACY,
     # openai_agents_sdk

@@ -24,6 +24,7 @@ class AgentFramework(SpanDialect):
     leaves_out = "Tool definitions on model spans (they stand on the agent's); an unknown tool call id is `unknown`."
     marks = Marks(scopes=("agent_framework",), keys=("agent_framework.function.invocation.duration",))
     fields = AttributeTable(
+        finish_reason=("gen_ai.response.finish_reasons",),
         tool_name=("gen_ai.tool.name",),
         tool_call_id=("gen_ai.tool.call.id", "tool.call_id"),
         known=("agent_framework.", "workflow.", "executor.", "message.", "edge_group."),

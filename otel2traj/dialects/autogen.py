@@ -35,6 +35,9 @@ class Autogen(SpanDialect):
         known=("messaging.", "gen_ai.agent.", "gen_ai.tool.", "gen_ai.system"),
     )
 
+    hides = ("gen_ai.system",)
+    """The framework, not the provider."""
+
     def role(self, span: SpanRecord) -> Role | None:
         if self.role_key not in span.attributes and span.name.startswith("autogen "):
             return Role.NONE

@@ -13,12 +13,13 @@ from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
 from ..model.message import Message, Usage
-from .draft import Draft
+from .draft import Draft, fill_usage
 from .langchain_dump import read_result, response_id
 from .messages import read_message, read_messages, system_value
 from .nested import decode, string
 from .output import output_of
-from .table import count, finish, make_usage
+from .table import count, finish
+from .usage import provider_usage
 
 _MESSAGES: Final = ("messages", "input", "contents", "prompt", "inputs")
 _SYSTEM: Final = ("system", "instructions", "system_instruction", "systemInstruction")
@@ -145,57 +146,31 @@ def _usage(body: JsonObject) -> JsonValue:
     return None
 
 
-_INPUT: Final = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_count", "inputTokens", "input")
-_OUTPUT: Final = (
-    "completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count", "outputTokens", "output",
-)  # fmt: skip
-_READ: Final = (
-    "cache_read_input_tokens", "cachedContentTokenCount", "cached_content_token_count", "cacheReadInputTokens",
-    "cachedInputTokens", "input_cached_tokens", "cached_tokens",
-)  # fmt: skip
-_WRITE: Final = ("cache_creation_input_tokens", "cacheWriteInputTokens", "input_cache_creation")
-_REASONING: Final = ("reasoning_tokens", "reasoningTokens", "output_reasoning_tokens")
-_THOUGHTS: Final = ("thoughtsTokenCount", "thoughts_token_count")
-_EXCLUSIVE: Final = frozenset(
-    {"cache_read_input_tokens", "cache_creation_input_tokens", "cacheReadInputTokens", "cacheWriteInputTokens"}
-)
-"""Only Anthropic and Bedrock name these, and their input leaves the cached tokens out."""
+_FLAT: Final[Mapping[str, tuple[str, ...]]] = {
+    "input_tokens": ("input", "inputTokens", "input_tokens"),
+    "output_tokens": ("output", "outputTokens", "output_tokens"),
+    "cache_read_input_tokens": ("cachedInputTokens", "input_cached_tokens", "cache_read_input_tokens", "cached_tokens"),
+    "cache_creation_input_tokens": ("input_cache_creation", "cache_creation_input_tokens"),
+    "reasoning_output_tokens": ("reasoningTokens", "output_reasoning_tokens", "reasoning_tokens"),
+}
+"""Names that frameworks give the counts when they write them flat."""
+_EXCLUSIVE: Final = ("cache_read_input_tokens", "cache_creation_input_tokens")
 
 
 def usage_of(value: JsonValue, *, inclusive: bool = False) -> Usage | None:
-    """A provider's usage object under the convention's meaning, kept as `raw`.
+    """A usage object under the convention's meaning, kept as `raw`.
 
     `inclusive`: a framework has already put the cached tokens into the input, whatever the names say.
     """
     if not isinstance(value, dict):
         return None
-    details_in = _inner(value, ("prompt_tokens_details", "input_tokens_details"))
-    details_out = _inner(value, ("completion_tokens_details", "output_tokens_details"))
-    thoughts = _first(value, _THOUGHTS)
-    reasoning = _first(value, _REASONING)
-    for key in ("reasoning_tokens", "thinking_tokens"):
-        if reasoning is None:
-            reasoning = count(details_out.get(key))
-    read = _first(value, _READ)
-    written = _first(value, _WRITE)
-    return make_usage(
-        _first(value, _INPUT),
-        _first(value, _OUTPUT),
-        count(details_in.get("cached_tokens")) if read is None else read,
-        count(details_in.get("cache_write_tokens")) if written is None else written,
-        thoughts if reasoning is None else reasoning,
-        input_excludes_cache=not inclusive and any(key in value for key in _EXCLUSIVE),
-        output_excludes_reasoning=thoughts is not None,
-        raw=value,
-    )
-
-
-def _inner(value: JsonObject, keys: Sequence[str]) -> JsonObject:
-    for key in keys:
-        if isinstance(value.get(key), dict):
-            found: JsonObject = value[key]
-            return found
-    return {}
+    own = {key: count for key, count in value.items() if not inclusive or key not in _EXCLUSIVE}
+    usage = provider_usage(own) or Usage()
+    fill_usage(usage, Usage(**{name: _first(value, keys) for name, keys in _FLAT.items()}))
+    if usage.is_empty():
+        return None
+    usage.raw = value
+    return usage
 
 
 def _first(value: JsonObject, keys: Sequence[str]) -> int | None:

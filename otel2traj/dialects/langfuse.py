@@ -81,7 +81,6 @@ class Langfuse(SpanDialect):
         if isinstance(asked, dict):
             draft.put("request_model", string(asked.get("model")))
             put_parameters(draft, _said(asked))
-        draft.put("request_model", string(draft.attributes.get(f"{_PREFIX}model.name")))
         draft.put_usage(usage_of(draft.json(f"{_PREFIX}usage_details"), inclusive=True))
         read_request(draft, draft.json(f"{_PREFIX}input", "messages"))
         read_response(draft, draft.json(f"{_PREFIX}output", "text", "tool_calls"))

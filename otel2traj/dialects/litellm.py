@@ -17,6 +17,7 @@ from ..model.reading import Role
 from .base import Marks
 from .bodies import read_request, read_response, usage_of
 from .draft import Draft
+from .gen_ai_keys import PARAMETERS, USAGE
 from .kit import SpanDialect
 from .messages import read_message
 from .nested import decode, decode_arguments, decode_repr, string
@@ -46,6 +47,12 @@ class Litellm(SpanDialect):
     leaves_out = "Tool call ids on litellm_request (they stand on raw_gen_ai_request); executions of tools."
     marks = Marks(scopes=("litellm",), prefixes=("litellm.",), span_names=(REQUEST, RAW))
     fields = AttributeTable(
+        request_model=("gen_ai.request.model",),
+        response_model=("gen_ai.response.model",),
+        provider=("gen_ai.provider.name", "gen_ai.system"),
+        response_id=("gen_ai.response.id",),
+        parameters=PARAMETERS,
+        usage=USAGE,
         conversation_id=("metadata.session_id", "litellm.session_id"),
         finish_reason=("gen_ai.response.finish_reasons",),
         extra={"litellm.call_id": "litellm.call_id"},
@@ -59,7 +66,7 @@ class Litellm(SpanDialect):
             "gen_ai.prompt.",
         ),
     )
-    hides = ("gen_ai.completion.", "gen_ai.prompt.", "llm.request.", "llm.usage.")
+    hides = ("gen_ai.completion.", "gen_ai.prompt.", "llm.")
     """Under these names other producers count answers; here the number is that of the tool call."""
 
     def role(self, span: SpanRecord) -> Role | None:

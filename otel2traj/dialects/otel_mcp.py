@@ -6,6 +6,7 @@ https://github.com/open-telemetry/semantic-conventions/blob/v1.39.0/docs/gen-ai/
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
@@ -13,7 +14,12 @@ from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
 from .langchain_dump import tool_result
+from .nested import string
 from .table import AttributeTable
+
+_CALL: Final = "tools/call"
+_SIDES: Final = {2: "server", 3: "client"}
+"""Both sides of one call have a span: the server's is a child of the client's, often in another process."""
 
 
 class OtelMcp(SpanDialect):
@@ -38,11 +44,17 @@ class OtelMcp(SpanDialect):
     role_key = "mcp.method.name"
 
     def role(self, span: SpanRecord) -> Role | None:
-        return Role.TOOL_EXECUTION if span.attributes.get(self.role_key) == "tools/call" else Role.NONE
+        return Role.TOOL_EXECUTION if span.attributes.get(self.role_key) == _CALL else Role.NONE
 
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         if draft.role is not Role.TOOL_EXECUTION:
             return
+        draft.reading.extra["side"] = _SIDES.get(span.kind, "internal")
+        for key in ("gen_ai.tool.name", "mcp.tool.name"):
+            draft.put("tool_name", string(span.attributes.get(key)))
+        draft.put("tool_name", string(span.name.partition(f"{_CALL} ")[2]))
+        if span.attributes.get("error.type") == "tool_error":
+            draft.put("is_error", True)
         found = tool_result(span.attributes.get("gen_ai.tool.call.result"))
         if found is not None:
             draft.put("result", found.content)

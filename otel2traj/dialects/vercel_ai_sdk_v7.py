@@ -36,6 +36,7 @@ class VercelAiSdkV7(SpanDialect):
         "agent_step": Role.CHAIN,
     }
     fields = AttributeTable(
+        finish_reason=("gen_ai.response.finish_reasons",),
         tool_name=("gen_ai.tool.name",),
         tool_call_id=("gen_ai.tool.call.id",),
         arguments=("gen_ai.tool.call.arguments",),
