@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO, Protocol
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol, runtime_checkable
 
 from ..model.trajectory import StepSink
 
@@ -24,3 +25,19 @@ class Writer(Protocol):
     def sink(self, out: BinaryIO) -> StepSink:
         """A sink that writes one trajectory to `out`, which the caller opens and closes."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A step that a format could not take, and why: `reason` is one of the format's documented words."""
+
+    step_id: int
+    reason: str
+    detail: str
+
+
+@runtime_checkable
+class Rejecting(Protocol):
+    """A sink that leaves steps out; the list is complete after `end`."""
+
+    def rejects(self) -> list[Reject]: ...

@@ -1,0 +1,154 @@
+"""Training rows: one conversation a line in the OpenAI chat form, and a reason for every step that makes none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from ..canonical import JsonObject, JsonValue, dumps, sha256_canonical
+from ..model.trajectory import Header, Step, StepKind, StepSink, StepStatus, Summary
+from .base import Reject
+from .chat_messages import answer_of, arguments_object, chat_of, tools_of
+
+_COMMON = (
+    "One row a conversation: a step whose request only continues an earlier one of the same agent replaces it.",
+    "Agent names, times, usage, links and evidence; tool results are those the model was told, not the executions.",
+    "Steps that make no valid row; each is in the reject list with its reason.",
+    "Tools that are no functions, request parameters but the tools.",
+)
+
+
+class OpenAIChatRows:
+    name = "openai-chat"
+    title = "OpenAI chat fine-tuning rows with tools; arguments as JSON text."
+    suffix = ".jsonl"
+    losses = (*_COMMON, "Reasoning, which the fine-tuning form has no field for.")
+
+    def sink(self, out: BinaryIO) -> StepSink:
+        return ChatRowSink(out, trl=False)
+
+
+class TrlRows:
+    name = "trl"
+    title = "TRL conversational rows with tools; arguments as objects, reasoning as `reasoning_content`."
+    suffix = ".jsonl"
+    losses = _COMMON
+
+    def sink(self, out: BinaryIO) -> StepSink:
+        return ChatRowSink(out, trl=True)
+
+
+@dataclass(slots=True)
+class _Pending:
+    step_id: int
+    digests: list[str]
+    row: JsonObject
+
+
+class ChatRowSink:
+    """Holds one row an agent, the longest of the conversation so far, until a step begins another."""
+
+    def __init__(self, out: BinaryIO, *, trl: bool) -> None:
+        self._out = out
+        self._trl = trl
+        self._pending: dict[str | None, _Pending] = {}
+        self._rejects: list[Reject] = []
+
+    def begin(self, header: Header) -> None:
+        self._run_id = header.run_id
+
+    def step(self, step: Step) -> None:
+        if step.kind is not StepKind.MODEL:
+            self._reject(step, "tool_only", "an execution that no recorded model call asked for")
+            return
+        if step.status is not StepStatus.COMPLETE:
+            self._reject(step, "no_answer", f"the step is {step.status}")
+            return
+        if not isinstance(step.input.get("messages"), list):
+            self._reject(step, "messages_unknown", "the request was not recorded, or it was cut")
+            return
+        chat = chat_of(step.input)
+        if chat.problems:
+            self._reject(step, "unsupported_content", ", ".join(sorted(set(chat.problems))))
+            return
+        answer = answer_of(step.output)
+        if isinstance(step.output.get("reasoning"), str):
+            answer["reasoning_content"] = step.output["reasoning"]
+        problem = _invalid([*chat.messages, answer])
+        if problem is not None:
+            self._reject(step, *problem)
+            return
+        self._hold(step, chat.messages, answer)
+
+    def end(self, summary: Summary) -> None:
+        for pending in sorted(self._pending.values(), key=lambda one: one.step_id):
+            self._out.write(dumps(pending.row) + b"\n")
+        self._pending.clear()
+
+    def rejects(self) -> list[Reject]:
+        """Every step that made no row, in order; complete after `end`."""
+        return self._rejects
+
+    def _reject(self, step: Step, reason: str, detail: str) -> None:
+        self._rejects.append(Reject(step.step_id, reason, detail))
+
+    def _hold(self, step: Step, messages: list[JsonObject], answer: JsonObject) -> None:
+        digests = [sha256_canonical(message) for message in messages]
+        held = self._pending.pop(step.agent_name, None)
+        if held is not None and digests[: len(held.digests)] != held.digests:
+            self._out.write(dumps(held.row) + b"\n")
+        said = [*messages, answer]
+        row: JsonObject = {"messages": [self._message(message) for message in said]}
+        tools, _ = tools_of(step.input.get("tools"))
+        if tools:
+            row["tools"] = tools
+            parameters = step.input.get("parameters")
+            parallel = parameters.get("parallel_tool_calls") if isinstance(parameters, dict) else None
+            if isinstance(parallel, bool) and not self._trl:
+                row["parallel_tool_calls"] = parallel
+        self._pending[step.agent_name] = _Pending(step.step_id, digests, row)
+
+    def _message(self, message: JsonObject) -> JsonObject:
+        out = {key: value for key, value in message.items() if key != "reasoning_content" or self._trl}
+        if not self._trl:
+            return out
+        calls = out.get("tool_calls")
+        if calls:
+            out["tool_calls"] = [_with_object(call) for call in calls]
+        if out.get("content") is None:
+            out["content"] = ""
+        return out
+
+
+def _with_object(call: JsonObject) -> JsonObject:
+    function = call["function"]
+    arguments: JsonValue = arguments_object(function["arguments"])
+    return {**call, "function": {**function, "arguments": function["arguments"] if arguments is None else arguments}}
+
+
+def _invalid(messages: list[JsonObject]) -> tuple[str, str] | None:
+    """Why the conversation is no valid row: every call must have an id and be answered before the next turn."""
+    answer = messages[-1]
+    if answer.get("content") is None and not answer.get("tool_calls") and answer.get("refusal") is None:
+        return "no_answer", "neither text, refusal nor tool call was recorded"
+    for call in _calls(messages):
+        if not isinstance(call.get("id"), str):
+            return "tool_call_without_id", f"a call of {call['function'].get('name')!r} has no id"
+    open_calls: list[str] = []
+    for message in messages:
+        if message.get("role") == "tool":
+            call_id = message.get("tool_call_id")
+            if call_id not in open_calls:
+                return "result_without_call", f"a result names {call_id!r}, which no open call has"
+            open_calls.remove(call_id)
+        elif open_calls:
+            return "unanswered_tool_call", f"no result for {', '.join(open_calls)} before the next message"
+        else:
+            open_calls = [call["id"] for call in message.get("tool_calls") or []]
+    return None
+
+
+def _calls(messages: list[JsonObject]) -> Iterator[JsonObject]:
+    for message in messages:
+        yield from message.get("tool_calls") or []

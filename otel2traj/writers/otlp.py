@@ -1,0 +1,259 @@
+"""OTLP/JSON traces in the GenAI conventions, a line a step, so that a trajectory can be read back as a trace.
+
+https://github.com/open-telemetry/semantic-conventions/blob/v1.38.0/docs/gen-ai/gen-ai-spans.md"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import BinaryIO
+
+from ..canonical import JsonObject, JsonValue, dumps
+from ..model.link import ExecutionStatus
+from ..model.message import reasoning_part, refusal_part, text_part, tool_call_part, tool_call_response_part
+from ..model.trajectory import Header, Step, StepKind, StepSink, StepStatus, Summary, ToolLog
+from ..timestamps import parse_ns
+from .chat_messages import chat_of
+from .jsonstream import text_of
+
+SCOPE = "otel2traj"
+_SPAN_KIND_INTERNAL, _SPAN_KIND_CLIENT = 1, 3
+_STATUS_ERROR = 2
+
+
+class OtlpJson:
+    name = "otlp-json"
+    title = "OTLP/JSON spans in the GenAI conventions, a line a step: for any OTLP tool, and for round trips."
+    suffix = ".otlp.jsonl"
+    losses = (
+        "The wire side: a step read back is of source `framework`, with the recorded source as an attribute.",
+        "Calls that were not observed and links that are ambiguous have no span; read back, both are not observed.",
+        "Spans are given new ids, made from the run and the step; the recorded ids stand as attributes.",
+        "Messages in the conventions' parts form, with parts the conventions lack under their recorded type.",
+        "A step without times starts where the step before it did, so that the order stays.",
+        "Inputs' results and file changes, coverage, sources and warnings.",
+    )
+
+    def sink(self, out: BinaryIO) -> StepSink:
+        return _Sink(out)
+
+
+class _Sink:
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._time = 0
+        self._bounds: dict[str | None, tuple[int, int]] = {}
+
+    def begin(self, header: Header) -> None:
+        self._header = header
+        self._seed = text_of(header.run_id) or text_of(header.case_id) or "trajectory"
+
+    def step(self, step: Step) -> None:
+        started = parse_ns(step.started_at)
+        ended = parse_ns(step.ended_at)
+        start = started if started is not None else self._time
+        end = max(ended if ended is not None else start, start)
+        self._time = start
+        low, high = self._bounds.get(step.input_ordinal, (start, end))
+        self._bounds[step.input_ordinal] = (min(low, start), max(high, end))
+        root = self._id(16, "input", step.input_ordinal)
+        spans: list[JsonObject] = []
+        if step.kind is StepKind.MODEL:
+            own = self._id(16, "step", step.step_id)
+            failed = step.status is StepStatus.FAILED
+            name = f"chat {step.model}" if step.model is not None else "chat"
+            spans.append(
+                self._span(step, own, root, name, _SPAN_KIND_CLIENT, (start, end), _model(step), failed, "wire_error")
+            )
+        for n, log in enumerate(step.tool_logs, 1):
+            if log.execution_status is ExecutionStatus.NOT_OBSERVED:
+                continue
+            begun = parse_ns(text_of(log.extra.get("started_at"))) or (
+                start if step.kind is not StepKind.MODEL else end
+            )
+            done = parse_ns(text_of(log.extra.get("ended_at"))) or max(begun, end)
+            high = max(self._bounds[step.input_ordinal][1], done)
+            self._bounds[step.input_ordinal] = (self._bounds[step.input_ordinal][0], high)
+            own = self._id(16, "tool", step.step_id, n)
+            failed = log.execution_status is ExecutionStatus.ERROR
+            name = f"execute_tool {log.tool_name}" if log.tool_name is not None else "execute_tool"
+            spans.append(
+                self._span(step, own, root, name, _SPAN_KIND_INTERNAL, (begun, done), _tool(step, log), failed, None)
+            )
+        if spans:
+            self._write(spans)
+
+    def end(self, summary: Summary) -> None:
+        prompts = {item.ordinal: item.prompt for item in summary.inputs}
+        for ordinal, bounds in self._bounds.items():
+            attributes: JsonObject = {"gen_ai.operation.name": "invoke_agent"}
+            if self._header.agent_id is not None:
+                attributes["gen_ai.agent.name"] = self._header.agent_id
+            prompt = prompts.get(ordinal) if ordinal is not None else None
+            if prompt is not None:
+                asked = [{"role": "user", "parts": [text_part(text_of(prompt))]}]
+                attributes["gen_ai.input.messages"] = dumps(asked).decode("utf-8")
+            if ordinal is not None:
+                attributes["otel2traj.input_ordinal"] = ordinal
+            name = f"invoke_agent {self._header.agent_id}" if self._header.agent_id is not None else "invoke_agent"
+            own = self._id(16, "input", ordinal)
+            self._write([self._raw_span(ordinal, own, "", name, _SPAN_KIND_INTERNAL, bounds, attributes)])
+
+    def _span(
+        self,
+        step: Step,
+        own: str,
+        parent: str,
+        name: str,
+        kind: int,
+        bounds: tuple[int, int],
+        attributes: JsonObject,
+        failed: bool,
+        reason: str | None,
+    ) -> JsonObject:
+        if step.agent_name is not None:
+            attributes["gen_ai.agent.name"] = step.agent_name
+        attributes["otel2traj.step_id"] = step.step_id
+        span = self._raw_span(step.input_ordinal, own, parent, name, kind, bounds, attributes)
+        if failed:
+            told = text_of(step.output.get(reason)) if reason is not None else ""
+            span["status"] = {"code": _STATUS_ERROR, "message": told} if told else {"code": _STATUS_ERROR}
+        return span
+
+    def _raw_span(
+        self,
+        ordinal: str | None,
+        own: str,
+        parent: str,
+        name: str,
+        kind: int,
+        bounds: tuple[int, int],
+        attrs: JsonObject,
+    ) -> JsonObject:
+        span: JsonObject = {"traceId": self._id(32, "trace", ordinal), "spanId": own}
+        if parent:
+            span["parentSpanId"] = parent
+        return {
+            **span,
+            "name": name,
+            "kind": kind,
+            "startTimeUnixNano": str(bounds[0]),
+            "endTimeUnixNano": str(bounds[1]),
+            "attributes": [{"key": key, "value": _any_value(value)} for key, value in attrs.items()],
+            "status": {},
+        }
+
+    def _write(self, spans: list[JsonObject]) -> None:
+        service = {"key": "service.name", "value": _any_value(text_of(self._header.agent_id) or "agent")}
+        conversation = self._header.run_id
+        if conversation is not None:
+            for span in spans:
+                span["attributes"].append({"key": "gen_ai.conversation.id", "value": _any_value(conversation)})
+        scope = {"scope": {"name": SCOPE}, "spans": spans}
+        resource = {"resource": {"attributes": [service]}, "scopeSpans": [scope]}
+        self._out.write(dumps({"resourceSpans": [resource]}) + b"\n")
+
+    def _id(self, digits: int, *parts: JsonValue) -> str:
+        key = dumps([self._seed, *parts])
+        return hashlib.sha256(key).hexdigest()[:digits]
+
+
+def _any_value(value: JsonValue) -> JsonObject:
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    if isinstance(value, float):
+        return {"doubleValue": value}
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return {"arrayValue": {"values": [{"stringValue": item} for item in value]}}
+    return {"stringValue": text_of(value)}
+
+
+def _model(step: Step) -> JsonObject:
+    out: JsonObject = {"gen_ai.operation.name": "chat"}
+    given, output = step.input, step.output
+    pairs = (
+        ("gen_ai.request.model", given.get("model")),
+        ("gen_ai.response.model", output.get("model")),
+        ("otel2traj.source", step.source),
+    )
+    out |= {key: value for key, value in pairs if value is not None}
+    if given.get("tools") is not None:
+        out["gen_ai.tool.definitions"] = text_of(given["tools"])
+    parameters = given.get("parameters")
+    for key in ("temperature", "top_p", "max_tokens", "seed", "frequency_penalty", "presence_penalty"):
+        value = parameters.get(key) if isinstance(parameters, dict) else None
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            out[f"gen_ai.request.{key}"] = value
+    if given.get("messages") is not None or given.get("system") is not None:
+        out["gen_ai.input.messages"] = dumps([_parts(message) for message in chat_of(given).messages]).decode("utf-8")
+    if output.get("finish_reason") is not None:
+        out["gen_ai.response.finish_reasons"] = [output["finish_reason"]]
+    answer = _answer(output)
+    if answer is not None:
+        out["gen_ai.output.messages"] = dumps([answer]).decode("utf-8")
+    usage = output.get("usage")
+    for name, key in (
+        ("input_tokens", "gen_ai.usage.input_tokens"),
+        ("output_tokens", "gen_ai.usage.output_tokens"),
+        ("cache_read_input_tokens", "gen_ai.usage.cache_read.input_tokens"),
+        ("cache_creation_input_tokens", "gen_ai.usage.cache_creation.input_tokens"),
+    ):
+        value = usage.get(name) if isinstance(usage, dict) else None
+        if isinstance(value, int):
+            out[key] = value
+    for key, value in step.evidence.items():
+        if isinstance(value, str):
+            out[f"otel2traj.evidence.{key}"] = value
+    return out
+
+
+def _tool(step: Step, log: ToolLog) -> JsonObject:
+    out: JsonObject = {"gen_ai.operation.name": "execute_tool"}
+    pairs = (
+        ("gen_ai.tool.name", log.tool_name),
+        ("gen_ai.tool.call.id", log.tool_call_id),
+        ("gen_ai.tool.call.arguments", log.input_arguments),
+        ("gen_ai.tool.call.result", log.outputs),
+    )
+    out |= {key: text_of(value) for key, value in pairs if value is not None}
+    out["otel2traj.link"] = log.link
+    if log.exit_status is not None:
+        out["otel2traj.exit_status"] = dumps(log.exit_status).decode("utf-8")
+    return out
+
+
+def _answer(output: JsonObject) -> JsonObject | None:
+    parts: list[JsonObject] = []
+    if isinstance(output.get("reasoning"), str):
+        parts.append(reasoning_part(output["reasoning"]))
+    if isinstance(output.get("text"), str):
+        parts.append(text_part(output["text"]))
+    if isinstance(output.get("refusal"), str):
+        parts.append(refusal_part(output["refusal"]))
+    for call in output.get("tool_calls") or []:
+        parts.append(tool_call_part(call.get("id"), call.get("name"), call.get("arguments")))
+    if not parts:
+        return None
+    message: JsonObject = {"role": "assistant", "parts": parts}
+    if output.get("finish_reason") is not None:
+        message["finish_reason"] = output["finish_reason"]
+    return message
+
+
+def _parts(message: JsonObject) -> JsonObject:
+    content = message.get("content")
+    if message.get("role") == "tool":
+        return {"role": "tool", "parts": [tool_call_response_part(message.get("tool_call_id"), content)]}
+    parts: list[JsonObject] = []
+    if isinstance(message.get("reasoning_content"), str):
+        parts.append(reasoning_part(message["reasoning_content"]))
+    for part in content if isinstance(content, list) else [content] if content is not None else []:
+        if isinstance(part, str):
+            parts.append(text_part(part))
+        else:
+            parts.append(text_part(part["text"]) if part.get("type") == "text" else part)
+    for call in message.get("tool_calls") or []:
+        function = call["function"]
+        parts.append(tool_call_part(call.get("id"), function.get("name"), function["arguments"]))
+    return {"role": message.get("role"), "parts": parts}
