@@ -2,23 +2,68 @@
 
 from __future__ import annotations
 
-from ..model.evidence import Source
-from .base import RecordFile
-from .inflate import INFLATE_LIMIT, Stream
-from .otlp_json import OtlpJson
-from .otlp_proto import OtlpProto
-from .proto_framing import HEAD, framing_of
+from typing import Final
 
-__all__ = ["INFLATE_LIMIT", "RecordFile", "open_records"]
+from ..errors import EvidenceError
+from ..model.evidence import Source
+from ..registry import Registry
+from .base import Reader, RecordFile
+from .inflate import INFLATE_LIMIT, Stream
+from .jaeger import JAEGER
+from .js_console import JS_CONSOLE
+from .langfuse import LANGFUSE
+from .langsmith import LANGSMITH
+from .mlflow import MLFLOW
+from .otlp_json import OTLP_JSON
+from .otlp_proto import OTLP_PROTO
+from .outline import Head
+from .phoenix import PHOENIX
+from .sdk_json import SDK_JSON
+from .tempo import TEMPO
+from .zipkin import ZIPKIN
+
+__all__ = ["INFLATE_LIMIT", "READERS", "RecordFile", "open_records"]
+
+READERS: Final = Registry[Reader](
+    "reader",
+    OTLP_PROTO,
+    TEMPO,
+    OTLP_JSON,
+    MLFLOW,
+    PHOENIX,
+    LANGSMITH,
+    LANGFUSE,
+    JAEGER,
+    ZIPKIN,
+    SDK_JSON,
+    JS_CONSOLE,
+)
+"""The order is the precedence. Told by content: a form comes before those whose members it also has."""
+
+_LOOKS: Final = (1 << 16, 1 << 22)
+"""How much of a stream is looked at; more only where the first look told nothing."""
 
 
 def open_records(source: Source, *, inflate_limit: int = INFLATE_LIMIT) -> RecordFile:
-    """The records of a file, in whichever form it is.
+    """The records of a file, in whichever form it is. One pass over `records` at a time.
 
     Raises `EvidenceError`, with a hint, where the file cannot be opened, inflates to more than `inflate_limit` bytes,
     or is in none of the forms of `READERS`.
     """
     stream = Stream(source.file, source.path, inflate_limit)
-    if framing_of(stream.peek(HEAD), stream.size):
-        return OtlpProto(source, stream)
-    return OtlpJson(source, stream)
+    try:
+        for look in _LOOKS:
+            head = Head(stream.peek(look), stream.size)
+            for reader in READERS:
+                if reader.recognises(head):
+                    return reader.open(source, stream)
+            if stream.size <= look:
+                break
+        raise EvidenceError(
+            f"{source.path} is in no known form of spans or log records",
+            hint=f"known forms: {', '.join(READERS.names())}; export OTLP JSON or protobuf",
+            code="evidence.unknown_form",
+        )
+    except EvidenceError:
+        stream.close()
+        raise

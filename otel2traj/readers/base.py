@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanRecord
+from .inflate import Stream
+from .outline import Head
 
 
 class RecordFile(Protocol):
@@ -31,3 +33,16 @@ class RecordFile(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class Reader(Protocol):
+    """One form of record file: a line in `READERS`."""
+
+    @property
+    def name(self) -> str: ...
+
+    def recognises(self, head: Head) -> bool:
+        """Whether a stream that begins so is in this form."""
+        ...
+
+    def open(self, source: Source, stream: Stream) -> RecordFile: ...

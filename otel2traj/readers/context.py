@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ..model.evidence import Notice
 
@@ -25,16 +25,20 @@ class Context:
 EMPTY = Context({})
 
 
-class ContextTable:
+T = TypeVar("T")
+
+
+class OffsetTable(Generic[T]):
     """Which context is in force from which offset on; 16 bytes for each change, contexts are kept once."""
 
-    def __init__(self) -> None:
+    def __init__(self, empty: T) -> None:
+        self._empty = empty
         self._offsets = array("Q")
         self._indexes = array("L")
-        self._contexts: list[Context] = []
+        self._contexts: list[T] = []
         self._index_of: dict[int, int] = {}
 
-    def put(self, offset: int, context: Context) -> None:
+    def put(self, offset: int, context: T) -> None:
         """`context` holds for records from `offset` on; offsets must rise."""
         index = self._index_of.get(id(context))
         if index is None:
@@ -44,9 +48,9 @@ class ContextTable:
             self._offsets.append(offset)
             self._indexes.append(index)
 
-    def at(self, offset: int) -> Context:
+    def at(self, offset: int) -> T:
         place = bisect_right(self._offsets, offset) - 1
-        return EMPTY if place < 0 else self._contexts[self._indexes[place]]
+        return self._empty if place < 0 else self._contexts[self._indexes[place]]
 
 
 class Repairs:

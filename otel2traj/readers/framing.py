@@ -17,16 +17,18 @@ from .inflate import Stream
 GIANT: Final = 64 << 20
 """Bytes of one document up to which it is held in memory; beyond, it is mapped."""
 
-_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]]')
+_TOKEN: Final = re.compile(rb'"(?:[^"\\\n]++|\\.)*+"|["{}\[\]]')
 _SEPARATORS: Final = b" \t\r\n,[]"
-_LEADING: Final = re.compile(rb"[ \t\r\n,\[\]]*")
+_OPEN: Final = 0x7B
+_QUOTE: Final = 0x22
+
+Buffer = bytes | mmap.mmap
 
 
 class Doc(NamedTuple):
     """One document: `buffer[start:end]`, which stands at `base + start` of the stream, on `line`."""
 
-    buffer: bytes | mmap.mmap
+    buffer: Buffer
     start: int
     end: int
     base: int
@@ -66,129 +68,127 @@ class _Framer:
         self.stream = stream
         self.whole = whole
         self.anchor = anchor
-        self.pending: list[tuple[int, int, bytes]] = []
-        """Lines (offset, number, bytes) of a document that has begun."""
         self.depth = 0
-        self.start = 0
-        """Where in the first pending line the document begins."""
+        """Brackets that are open in the document that has begun; 0 between documents."""
+        self.begin = 0
+        """Where in the stream that document begins."""
+        self.pending: list[tuple[int, bytes]] = []
+        """The lines (number, bytes) since then, without the one at hand; bytes only up to `GIANT` in all."""
         self.held = 0
+        self.skipped = 0
+        """How far into its first line the document begins."""
         self.mapped: mmap.mmap | None = None
 
     def run(self) -> Iterator[Doc | Notice]:
         offset, number = 0, 0
         size, stream = self.stream.size, self.stream
-        readline = stream.file.readline
         while offset < size:
-            line = readline(min(GIANT, size - offset))
+            line = stream.file.readline(min(GIANT, size - offset))
             if not line:
                 break
             number += 1
             if len(line) == GIANT and not line.endswith(b"\n") and offset + GIANT < size:
-                end = self._end_of_line(offset)
-                yield from self._giant(offset, end, number)
+                end = self._giant_end(offset)
+                yield from self._line(self._map(), offset, end, 0, number)
                 offset = end
-                continue
-            stream.digest(line)
-            yield from self._line(offset, number, line)
-            offset += len(line)
+            else:
+                stream.digest(line)
+                yield from self._line(line, 0, len(line), offset, number)
+                offset += len(line)
         yield from self._drop()
 
-    def _line(self, offset: int, number: int, line: bytes) -> Iterator[Doc | Notice]:
-        end = len(line)
-        start = 0
-        if number == 1 and line.startswith(b"\xef\xbb\xbf"):
-            start = 3
+    def _giant_end(self, offset: int) -> int:
+        """Passes over a line that is too long to hold, and digests it."""
+        mapped = self._map()
+        found = mapped.find(b"\n", offset)
+        end = self.stream.size if found < 0 else found + 1
+        for at in range(offset, end, GIANT):
+            self.stream.digest(memoryview(mapped)[at : min(at + GIANT, end)])
+        self.stream.file.seek(end)
+        return end
+
+    def _line(self, buffer: Buffer, start: int, end: int, base: int, number: int) -> Iterator[Doc | Notice]:
+        if number == 1 and buffer[start : start + 3] == b"\xef\xbb\xbf":
+            start += 3
             yield Notice("repaired_record", "byte-order-mark", self.stream.name, 1, lossy=False)
-        if not self.pending or line.startswith(b'{"', start):
-            doc = Doc(line, start, end, offset, number)
+        if self.depth == 0 or buffer[start : start + 2] == b'{"':
+            doc = Doc(buffer, start, end, base, number)
             if self.whole(doc):
                 yield from self._drop()
                 yield doc
                 return
-        if self.pending:
-            yield from self._continue(offset, number, line, 0)
-        else:
-            yield from self._begin(offset, number, line, start)
+        yield from self._scan(buffer, start, end, base, number)
 
-    def _begin(self, offset: int, number: int, line: bytes, start: int) -> Iterator[Doc | Notice]:
-        """Looks for documents in a line that is none by itself."""
-        match = _LEADING.match(line, start)
-        at = match.end() if match else start
-        if at >= len(line):
-            return
-        if line[at] != 0x7B:  # {
-            found = -1 if self.anchor is None else line.find(self.anchor, at)
-            if found < 0:
-                yield self._unreadable(number, "not JSON")
+    def _scan(self, buffer: Buffer, start: int, end: int, base: int, number: int) -> Iterator[Doc | Notice]:
+        """Follows the brackets of one line, which is no document by itself."""
+        at, depth, junk = start, self.depth, False
+        for match in _TOKEN.finditer(buffer, start, end):
+            place = match.start()
+            byte = buffer[place]
+            if depth == 0:
+                if place < at:
+                    continue
+                if byte == _OPEN and not junk:
+                    junk = buffer[at:place].strip(_SEPARATORS) != b""
+                    if junk:
+                        yield from self._junk(buffer, at, place, number)
+                    if not junk or self._anchored(buffer, place):
+                        junk = False
+                        self.begin, self.skipped, depth = base + place, place - start, 1
+                elif byte == _OPEN and self._anchored(buffer, place):
+                    junk = False
+                    self.begin, self.skipped, depth = base + place, place - start, 1
+                elif byte == _QUOTE and not junk:
+                    junk = True
+                    yield self._unreadable(number, "not a JSON object")
+            elif byte in b"{[":
+                depth += 1
+            elif byte in b"}]":
+                depth -= 1
+                if depth == 0:
+                    at = match.end()
+                    yield self._complete(buffer, at, base, number)
+            elif match.end() == place + 1:
+                self.depth = depth
+                self._hold(buffer, start, end, number)
+                yield from self._drop()
                 return
-            message = f"{found - at} bytes before the document skipped"
-            yield Notice("repaired_record", message, self.stream.name, number, lossy=False)
-            at = found
-        self.start, self.depth, self.held = at, 0, 0
-        yield from self._continue(offset, number, line, at)
-
-    def _continue(self, offset: int, number: int, line: bytes, at: int) -> Iterator[Doc | Notice]:
-        depth = self.depth
-        bare = _STRING.sub(b"", line[at:])
-        if b'"' in bare:
-            self._hold(offset, number, line)
-            yield from self._drop()
-            return
-        depth += bare.count(b"{") + bare.count(b"[") - bare.count(b"}") - bare.count(b"]")
-        closes = depth <= 0 or (bare.count(b"}") > 0 and self._reaches_zero(bare))
-        if not closes:
-            self.depth = depth
-            self._hold(offset, number, line)
-            return
-        depth = self.depth
-        for match in _TOKEN.finditer(line, at):
-            byte = line[match.start()]
-            if byte in b"{[":
-                depth += 1
-            elif byte in b"}]":
-                depth -= 1
-                if depth == 0:
-                    self._hold(offset, number, line)
-                    yield self._complete(match.end())
-                    yield from self._begin(offset, number, line, match.end())
-                    return
         self.depth = depth
-        self._hold(offset, number, line)
+        if depth > 0:
+            self._hold(buffer, start, end, number)
+        elif not junk and buffer[at:end].strip(_SEPARATORS) != b"":
+            yield self._unreadable(number, "not JSON")
 
-    def _reaches_zero(self, bare: bytes) -> bool:
-        depth = self.depth
-        for byte in bare:
-            if byte in b"{[":
-                depth += 1
-            elif byte in b"}]":
-                depth -= 1
-                if depth == 0:
-                    return True
-        return False
+    def _anchored(self, buffer: Buffer, place: int) -> bool:
+        return self.anchor is not None and buffer[place : place + len(self.anchor)] == self.anchor
 
-    def _hold(self, offset: int, number: int, line: bytes) -> None:
-        self.held += len(line)
-        keep = line if self.held <= GIANT else b""
-        self.pending.append((offset, number, keep))
-
-    def _complete(self, end: int) -> Doc:
-        """The document of the pending lines, which ends at `end` of the last one."""
-        first, number, line = self.pending[0]
-        last = self.pending[-1][0]
-        if self.held > GIANT:
-            doc = Doc(self._map(), first + self.start, last + end, 0, number)
-        elif len(self.pending) == 1:
-            doc = Doc(line, self.start, end, first, number)
+    def _junk(self, buffer: Buffer, at: int, place: int, number: int) -> Iterator[Notice]:
+        if self._anchored(buffer, place):
+            message = f"{place - at} bytes before the document passed over"
+            yield Notice("repaired_record", message, self.stream.name, number, lossy=False)
         else:
-            data = b"".join(piece for _, _, piece in self.pending)
-            doc = Doc(data, self.start, last - first + end, first, number)
+            yield self._unreadable(number, "not JSON")
+
+    def _hold(self, buffer: Buffer, start: int, end: int, number: int) -> None:
+        self.held += end - start
+        self.pending.append((number, buffer[start:end] if self.held <= GIANT else b""))
+
+    def _complete(self, buffer: Buffer, end: int, base: int, number: int) -> Doc:
+        """The document that ends at `end` of the line at hand."""
+        begin, pending, held = self.begin, self.pending, self.held
         self.pending, self.depth, self.held = [], 0, 0
-        return doc
+        if not pending:
+            return Doc(buffer, begin - base, end, base, number)
+        first = pending[0][0]
+        if held > GIANT or not isinstance(buffer, bytes):
+            return Doc(self._map(), begin, base + end, 0, first)
+        data = b"".join(piece for _, piece in pending) + buffer[:end]
+        return Doc(data, self.skipped, len(data), begin - self.skipped, first)
 
     def _drop(self) -> Iterator[Notice]:
         """What has begun will not end: one notice for each line that began like a document, at least one."""
         pending, self.pending, self.depth, self.held = self.pending, [], 0, 0
-        for index, (_, number, line) in enumerate(pending):
+        for index, (number, line) in enumerate(pending):
             if index == 0 or line.startswith(b'{"'):
                 yield self._unreadable(number, "incomplete JSON")
 
@@ -199,32 +199,3 @@ class _Framer:
         if self.mapped is None:
             self.mapped = mmap.mmap(self.stream.file.fileno(), self.stream.size, access=mmap.ACCESS_READ)
         return self.mapped
-
-    def _end_of_line(self, offset: int) -> int:
-        found = self._map().find(b"\n", offset)
-        return self.stream.size if found < 0 else found + 1
-
-    def _giant(self, offset: int, end: int, number: int) -> Iterator[Doc | Notice]:
-        """The documents of one line too long to hold."""
-        mapped = self._map()
-        self.stream.file.seek(end)
-        for at in range(offset, end, GIANT):
-            self.stream.digest(memoryview(mapped)[at : min(at + GIANT, end)])
-        yield from self._drop()
-        doc = Doc(mapped, offset, end, 0, number)
-        if self.whole(doc):
-            yield doc
-            return
-        depth, start = 0, -1
-        for match in _TOKEN.finditer(mapped, offset, end):
-            byte = mapped[match.start()]
-            if byte in b"{[" and (start >= 0 or byte == 0x7B):
-                start = match.start() if start < 0 else start
-                depth += 1
-            elif byte in b"}]" and start >= 0:
-                depth -= 1
-                if depth == 0:
-                    yield Doc(mapped, start, match.end(), 0, number)
-                    start = -1
-        if start >= 0:
-            yield self._unreadable(number, "incomplete JSON")

@@ -18,13 +18,18 @@ from ..canonical import JsonError, JsonObject, loads_tolerant
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanRecord
 from . import otlp_dict
-from .context import Context, ContextTable, Repairs
+from .context import EMPTY, Context, OffsetTable, Repairs
 from .framing import Doc, documents
 from .inflate import Stream
 from .otlp_heads import decode_log, decode_span
 from .otlp_locate import locate
+from .outline import Head
 
 _NULL: Final = Raw(b"null")
+_WORDS: Final = (
+    *(f'"resource{one}"'.encode() for one in ("Spans", "Logs", "Metrics", "_spans", "_logs", "_metrics")),
+    *(f'"{one}"'.encode() for one in ("scopeSpans", "scopeLogs")),
+)
 _TOP: Final = frozenset(
     ("resourceSpans", "resourceLogs", "resourceMetrics", "resource_spans", "resource_logs", "resource_metrics")
 )
@@ -77,13 +82,13 @@ _decode = msgspec.json.Decoder(_Document).decode
 class OtlpJson:
     """A file of OTLP JSON. See `RecordFile`."""
 
-    def __init__(self, source: Source, stream: Stream) -> None:
+    def __init__(self, source: Source, stream: Stream, form: str = "otlp-json") -> None:
         self.source = source
-        self.form = "otlp-json" if stream.container == "" else f"otlp-json+{stream.container}"
+        self.form = form if stream.container == "" else f"{form}+{stream.container}"
         self.metrics = 0
         """ResourceMetrics objects that were passed over."""
         self._stream = stream
-        self._contexts = ContextTable()
+        self._contexts = OffsetTable(EMPTY)
         self._known: dict[tuple[bytes, bytes, bool], Context] = {}
         self._repairs = Repairs(source.path)
         self._decoded: _Document | None = None
@@ -92,7 +97,7 @@ class OtlpJson:
     def records(self) -> Iterator[SpanRecord | LogRecord | Notice]:
         self._begun = True
         self._stream.rewind()
-        self._contexts, self._repairs, self.metrics = ContextTable(), Repairs(self.source.path), 0
+        self._contexts, self._repairs, self.metrics = OffsetTable(EMPTY), Repairs(self.source.path), 0
         yield from self._stream.notices
         for doc in documents(self._stream, self._whole, b'{"resource'):
             if isinstance(doc, Notice):
@@ -278,3 +283,17 @@ def _is_utf8(data: bytes | memoryview) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+class OtlpJsonReader:
+    name = "otlp-json"
+
+    def recognises(self, head: Head) -> bool:
+        """Strings in JSON cannot hold these bytes unescaped, so finding them is finding the members."""
+        return any(word in head.data for word in _WORDS) or not head.data.strip()
+
+    def open(self, source: Source, stream: Stream) -> OtlpJson:
+        return OtlpJson(source, stream)
+
+
+OTLP_JSON = OtlpJsonReader()

@@ -14,7 +14,7 @@ Extent = tuple[int, int]
 
 _TOKEN: Final = re.compile(rb'"((?:[^"\\]++|\\.)*+)"\s*(:)?|[{}\[\]]', re.DOTALL)
 
-_RESOURCES: Final = frozenset(("resourcespans", "resourcelogs"))
+_RESOURCES: Final = frozenset(("resourcespans", "resourcelogs", "batches"))
 _SCOPES: Final = frozenset(("scopespans", "instrumentationlibraryspans", "scopelogs", "instrumentationlibrarylogs"))
 _SHARED: Final = frozenset(("resource", "scope", "instrumentationlibrary"))
 _RECORDS: Final = {"spans": False, "logrecords": True, "logs": True}

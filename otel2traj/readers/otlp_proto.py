@@ -15,11 +15,12 @@ from ..canonical import JsonObject, JsonValue
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanEvent, SpanRecord
 from .anyvalue import Attributes, base64_value, real
-from .context import Context, ContextTable, Repairs
+from .context import EMPTY, Context, OffsetTable, Repairs
 from .ids import plain_id
 from .inflate import Stream
 from .otlp_dict import Repaired, severity
-from .proto_framing import Block, Blocks, signal_of
+from .outline import Head
+from .proto_framing import Block, Blocks, framing_of, signal_of
 from .wirescan import Field, WireError, fields
 
 
@@ -215,7 +216,7 @@ class OtlpProto:
         self.source = source
         self.form = "otlp-proto" if stream.container == "" else f"otlp-proto+{stream.container}"
         self._stream = stream
-        self._contexts = ContextTable()
+        self._contexts = OffsetTable(EMPTY)
         self._known: dict[tuple[bytes, bytes, bool], Context] = {}
         self._repairs = Repairs(source.path)
         self._metrics = 0
@@ -224,7 +225,7 @@ class OtlpProto:
     def records(self) -> Iterator[SpanRecord | LogRecord | Notice]:
         self._begun = True
         self._stream.rewind()
-        self._contexts, self._repairs, self._metrics = ContextTable(), Repairs(self.source.path), 0
+        self._contexts, self._repairs, self._metrics = OffsetTable(EMPTY), Repairs(self.source.path), 0
         yield from self._stream.notices
         for block in Blocks(self._stream).run():
             if isinstance(block, Notice):
@@ -345,3 +346,16 @@ def _parse(kind: str, data: bytes) -> Any:
         except DecodeError:
             continue
     return None
+
+
+class OtlpProtoReader:
+    name = "otlp-proto"
+
+    def recognises(self, head: Head) -> bool:
+        return framing_of(head.data, head.size) is not None
+
+    def open(self, source: Source, stream: Stream) -> OtlpProto:
+        return OtlpProto(source, stream)
+
+
+OTLP_PROTO = OtlpProtoReader()
