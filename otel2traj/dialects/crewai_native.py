@@ -56,6 +56,11 @@ class CrewAiNative(SpanDialect):
     hides = ("gen_ai.agent.name", "gen_ai.conversation.id", "gen_ai.response.model", "gen_ai.tool.definitions")
     """The agent's hash, the task's id, a copy of the requested model, and schemas written as Python literals."""
 
+    def confirms(self, span: SpanRecord) -> bool:
+        attributes = span.attributes
+        own = "crewai.event_name" in attributes or "crewai.execution_uuid" in attributes
+        return own or span.scope_name.startswith("crewai.telemetry")
+
     def role(self, span: SpanRecord) -> Role | None:
         if span.scope_name.startswith("crewai.telemetry"):
             return Role.NONE

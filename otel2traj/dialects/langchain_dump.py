@@ -97,7 +97,7 @@ def _message_objects(value: JsonValue, depth: int = 0) -> Iterator[JsonObject]:
         kwargs = value.get("kwargs")
         if value.get("lc") is not None and isinstance(kwargs, dict):
             value = kwargs
-        for key in ("messages", "update", "output", "data", "result"):
+        for key in ("messages", "update", "output", "data", "result", "response"):
             if isinstance(value.get(key), (list, dict)):
                 yield from _message_objects(value[key], depth + 1)
 

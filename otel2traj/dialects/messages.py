@@ -157,7 +157,7 @@ def _parts(value: Mapping[str, Any], role: str) -> Parts:
     if content is None:
         content = value.get("content")
     if content is None:
-        content = value.get("contents", value.get("_content", value.get("text")))
+        content = value.get("contents", value.get("blocks", value.get("_content", value.get("text"))))
     parts = parts_of(content) if role != "tool" or "parts" in value else _tool_content(value, content)
     more = value.get("additional_kwargs")
     more = more if isinstance(more, dict) else {}

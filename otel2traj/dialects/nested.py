@@ -88,6 +88,34 @@ def decode_repr(value: JsonValue) -> JsonValue:
     return literal if _plain(literal) else value
 
 
+_FIELD: Final = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)=")
+_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.S)
+
+
+def repr_fields(text: str) -> dict[str, str] | None:
+    """The fields of an object's repr (`status='success' result='a\\n' error=None`): strings as strings, the rest as it
+    was written. None where the text is not wholly of that form."""
+    out: dict[str, str] = {}
+    pos = 0
+    while pos < len(text):
+        name = _FIELD.match(text, pos)
+        if name is None:
+            return None
+        quoted = _QUOTED.match(text, name.end())
+        if quoted is not None:
+            try:
+                out[name[1]] = str(ast.literal_eval(quoted.group()))
+            except (ValueError, SyntaxError):
+                return None
+            pos = quoted.end()
+            continue
+        end = text.find(" ", name.end())
+        end = len(text) if end < 0 else end
+        out[name[1]] = text[name.end() : end]
+        pos = end
+    return out or None
+
+
 def _plain(value: object, depth: int = 0) -> bool:
     if depth > 60:
         return False

@@ -13,16 +13,16 @@ from ..model.evidence import LogRecord, SpanRecord
 from ..model.message import Message, ToolCall
 from ..model.reading import Classified, Role
 from .base import Marks
+from .bodies import read_response
 from .draft import Draft
 from .kit import STATUS_ERROR, SpanDialect
-from .langchain_dump import call_input, read_result, response_id, tool_input, tool_result
+from .langchain_dump import call_input, response_id, tool_input, tool_result
 from .messages import read_messages, system_value
 from .nested import REDACTED, decode, ident, is_cut, string
 from .oi_messages import oi_messages
 from .otel_genai_1_37 import tool_definitions
 from .output import output_of
-from .table import AttributeTable, UsageKeys, family, finish
-from .usage import provider_usage
+from .table import AttributeTable, UsageKeys, family
 
 SOURCE: Final = (
     "https://github.com/Arize-ai/openinference/blob/python-openinference-semantic-conventions-v0.1.42"
@@ -226,47 +226,24 @@ def _has_system(messages: list[Message] | None) -> bool:
 
 def read_response_body(draft: Draft, body: JsonValue) -> None:
     """What the JSON of a response adds: its id, finish reason, counts, and the answer where nothing else told it."""
-    if isinstance(body, list) and body and isinstance(body[0], dict):
-        if any(key in body[0] for key in ("output", "choices", "generations", "candidates")):
-            body = body[0]
-        elif not draft.reading.has_output():
-            draft.put_output(output_of(read_messages(body, "assistant"), choices=False))
-    if not isinstance(body, dict):
+    first = body[0] if isinstance(body, list) and body else None
+    if isinstance(first, dict) and any(key in first for key in ("output", "choices", "generations", "candidates")):
+        body = first
+    if not isinstance(body, (dict, list)):
         return
-    if isinstance(body.get("generations"), list):
-        inner = Draft(draft.dialect, {}, draft.role)
-        read_result(inner, body)
-        for name in ("response_id", "response_model", "finish_reason", "reasoning", "refusal"):
-            draft.put(name, getattr(inner.reading, name))
-        draft.put_usage(inner.reading.usage)
-        if not draft.reading.has_output():
-            draft.put("text", inner.reading.text)
-            draft.put("tool_calls", inner.reading.tool_calls)
-        _complete_calls(draft.reading.tool_calls, inner.reading.tool_calls)
-        return
-    if any(key in body for key in ("choices", "output", "content", "candidates", "usage", "object")):
-        draft.put("response_id", response_id(ident(body.get("id")) or ident(body.get("response_id"))))
-        draft.put("response_id", response_id(body.get("responseId")))
-    draft.put("response_model", string(body.get("model")))
-    for key in ("choices", "candidates"):
-        if isinstance(body.get(key), list) and body[key] and isinstance(body[key][0], dict):
-            first = body[key][0]
-            draft.put("finish_reason", finish(first.get("finish_reason", first.get("finishReason"))))
-            if not draft.reading.has_output():
-                found = [m for item in body[key] for m in read_messages(item.get("content") or item, "assistant")]
-                draft.put_output(output_of(found, choices=len(body[key]) > 1))
-    for key in ("stop_reason", "finish_reason", "status"):
-        draft.put("finish_reason", finish(body.get(key)))
-    for key in ("usage", "usage_metadata", "usageMetadata"):
-        draft.put_usage(provider_usage(body.get(key)))
-    if not draft.reading.has_output():
-        for key in ("output", "content"):
-            if isinstance(body.get(key), list):
-                found = read_messages(body[key] if key == "output" else [{"role": "assistant", "content": body[key]}])
-                draft.put_output(output_of(found, choices=False))
-    for item in body["output"] if isinstance(body.get("output"), list) else ():
+    inner = Draft(draft.dialect, {}, draft.role)
+    read_response(inner, body)
+    said = inner.reading
+    for item in body["output"] if isinstance(body, dict) and isinstance(body.get("output"), list) else ():
         if isinstance(item, dict) and isinstance(item.get("provider_data"), dict):
-            draft.put("response_id", response_id(item["provider_data"].get("response_id")))
+            inner.put("response_id", response_id(item["provider_data"].get("response_id")))
+    if not draft.reading.has_output():
+        for name in ("text", "tool_calls", "other_parts", "choices"):
+            draft.put(name, getattr(said, name))
+    for name in ("response_id", "response_model", "finish_reason", "reasoning", "refusal"):
+        draft.put(name, getattr(said, name))
+    draft.put_usage(said.usage)
+    _complete_calls(draft.reading.tool_calls, said.tool_calls)
 
 
 def _complete_calls(calls: list[ToolCall] | None, others: list[ToolCall] | None) -> None:

@@ -107,7 +107,9 @@ def read_carrier(draft: Draft, attributes: Mapping[str, Any], carrier: str | Non
                 draft.reading.extra["input_messages_delta"] = True
     if attributes.get("gen_ai.output.messages") is not None and not draft.reading.has_output():
         decoded = decode(attributes["gen_ai.output.messages"])
-        draft.put_output(output_of(read_messages(decoded.value, "assistant")), carrier)
+        draft.put_output(
+            output_of(read_messages(decoded.value, "assistant"), choices=_choices(draft, attributes)), carrier
+        )
         if decoded.cut:
             draft.cut("text", "tool_calls")
     system = attributes.get("gen_ai.system_instructions")
@@ -117,6 +119,12 @@ def read_carrier(draft: Draft, attributes: Mapping[str, Any], carrier: str | Non
     if carrier is not None:
         draft.put("finish_reason", finish(attributes.get("gen_ai.response.finish_reasons")), carrier)
         draft.put("response_id", attributes.get("gen_ai.response.id"), carrier)
+
+
+def _choices(draft: Draft, attributes: Mapping[str, Any]) -> bool | None:
+    """A response of OpenAI's Responses is one answer in several items, never a choice."""
+    found = attributes.get("gen_ai.response.id") or draft.attributes.get("gen_ai.response.id")
+    return False if isinstance(found, str) and found.startswith("resp_") else None
 
 
 def tool_definitions(value: JsonValue) -> list[JsonObject] | None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
 from ..model.message import reasoning_part, refusal_part, text_part, tool_call_part, tool_call_response_part
-from .nested import decode_arguments, ident, string
+from .nested import decode, decode_arguments, ident, string
 
 Parts = list[JsonObject]
 
@@ -34,7 +34,7 @@ def parts_of(content: JsonValue) -> Parts:
 
 def block(value: Mapping[str, Any]) -> Parts:
     """One content block as parts; usually one, none for an empty text."""
-    kind = value.get("type")
+    kind = value.get("type", value.get("block_type"))
     if isinstance(kind, str):
         reader = _BY_TYPE.get(kind)
         if reader is not None:
@@ -71,10 +71,17 @@ def _reasoning(value: Mapping[str, Any]) -> Parts:
     for key in ("content", "text", "thinking", "reasoning", "summary", "reasoning_text"):
         found = flat_text(value.get(key))
         if found:
-            return [reasoning_part(found)]
+            return [reasoning_part(_summary(found))]
     if any(value.get(key) for key in ("data", "encrypted_content", "signature", "redacted_content")):
         return [dict(value)]
     return []
+
+
+def _summary(text: str) -> str:
+    """The text of a summary list that was written as JSON into the place of a text."""
+    if not text.startswith("[{") or "summary_text" not in text:
+        return text
+    return flat_text(decode(text, repair=False).value) or text
 
 
 def flat_text(value: JsonValue) -> str | None:
@@ -131,6 +138,7 @@ def call_part(value: Mapping[str, Any]) -> JsonObject:
         (function, "input"),
         (value, "parameters"),
         (value, "tool_args"),
+        (value, "tool_kwargs"),
     ):
         if holder.get(key) is not None:
             arguments = holder[key]

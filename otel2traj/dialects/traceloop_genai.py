@@ -39,6 +39,8 @@ class TraceloopGenAi(SpanDialect):
         kind = attributes.get(keys.KIND)
         said = OPERATIONS.get(operation) if isinstance(operation, str) else None
         if said is None and isinstance(kind, str):
+            if kind == "task" and keys.is_function_result(attributes.get("traceloop.entity.output")):
+                return Role.TOOL_EXECUTION
             return keys.KINDS.get(kind)
         if said is Role.AGENT and kind in ("workflow", "task"):
             return Role.CHAIN
@@ -47,7 +49,9 @@ class TraceloopGenAi(SpanDialect):
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         if draft.role is Role.TOOL_EXECUTION:
             keys.read_tool(draft, span)
-        elif draft.role is not Role.MODEL_CALL:
+        elif draft.role is Role.MODEL_CALL:
+            keys.read_model(draft, span)
+        else:
             keys.read_whole(draft, span)
 
     def settle(self, draft: Draft, span: SpanRecord) -> None:

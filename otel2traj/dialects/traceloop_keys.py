@@ -12,10 +12,14 @@ from ..canonical import JsonValue
 from ..model.evidence import SpanRecord
 from ..model.reading import Role
 from .base import Marks
+from .bodies import read_response
 from .draft import Draft
 from .kit import STATUS_ERROR
 from .langchain_dump import call_input, tool_input, tool_result
-from .nested import at, decode, ident, string
+from .messages import read_message, read_messages
+from .nested import at, decode, decode_arguments, ident, repr_fields, string
+from .otel_genai_1_37 import tool_definitions
+from .output import output_of
 
 SOURCE: Final = "https://github.com/traceloop/openllmetry/tree/0.62.4/packages"
 SWITCH: Final = "on by default; TRACELOOP_TRACE_CONTENT=false switches it off"
@@ -52,28 +56,71 @@ def is_indexed(span: SpanRecord) -> bool:
 def read_tool(draft: Draft, span: SpanRecord) -> None:
     """A tool execution, out of LangChain's wrappers and Traceloop's own."""
     attributes = span.attributes
-    for key in ("gen_ai.tool.name", "traceloop.entity.name"):
-        draft.put("tool_name", string(attributes.get(key)))
+    draft.put("tool_name", string(attributes.get("gen_ai.tool.name")))
     draft.put("tool_call_id", ident(attributes.get("gen_ai.tool.call.id")))
-    given = _first(attributes, "gen_ai.tool.call.arguments", "traceloop.entity.input")
+    given = _first(attributes, "gen_ai.tool.call.arguments", "traceloop.entity.input", "tool.arguments")
     taken = _first(attributes, "gen_ai.tool.call.result", "traceloop.entity.output")
-    result = tool_result(taken, draft.reading.tool_call_id)
+    inside = decode(given).value
+    is_mcp = isinstance(inside, dict) and set(inside) == {"tool_name", "arguments"}
+    result = tool_result(_of_mcp(taken) if is_mcp else _of_agno(taken), draft.reading.tool_call_id)
     if result is not None:
         draft.put("tool_call_id", result.call_id)
         draft.put("result", result.content)
         draft.put("is_error", result.is_error)
-    inside = decode(given).value
+        draft.put("tool_name", result.name)
+    draft.put("tool_name", string(attributes.get("traceloop.entity.name")))
     call = call_input(inside)
     if call is not None:
         draft.put("tool_call_id", call.id)
         draft.put("arguments", call.arguments)
     draft.put("tool_call_id", ident(at(inside, ("kwargs", "tool_call_id"))))
-    draft.put("arguments", tool_input(given))
+    draft.put("arguments", decode_arguments(at(inside, ("arguments",))) if is_mcp else tool_input(given))
     for field, value in (("arguments", given), ("result", taken)):
         if decode(value).cut:
             draft.cut(field)
     if attributes.get("gen_ai.task.status") == "failure" and draft.reading.is_error is None:
         draft.put("is_error", True)
+
+
+def _of_mcp(taken: JsonValue) -> JsonValue:
+    """What Traceloop's MCP client wraps as `{"result": ...}`."""
+    value = decode(taken, repair=False).value
+    return value["result"] if isinstance(value, dict) and set(value) == {"result"} else taken
+
+
+def _of_agno(taken: JsonValue) -> JsonValue:
+    """Agno's `FunctionExecutionResult`, written as its repr."""
+    if not isinstance(taken, str) or not taken.startswith("status="):
+        return taken
+    fields = repr_fields(taken)
+    if fields is None or "result" not in fields:
+        return taken
+    return fields["error"] if fields["result"] == "None" and fields.get("error", "None") != "None" else fields["result"]
+
+
+def is_function_result(value: JsonValue) -> bool:
+    """Whether an output is LlamaIndex's `ToolOutput`: its tool spans have the kind `task`, like all else there."""
+    found = decode(value, repair=False).value
+    return isinstance(found, dict) and {"tool_name", "raw_input", "raw_output"} <= set(found)
+
+
+def read_model(draft: Draft, span: SpanRecord) -> None:
+    """The answer as the framework returned it, where the messages leave the tool calls out (LlamaIndex)."""
+    taken = span.attributes.get("traceloop.entity.output")
+    if taken is None:
+        return
+    value = draft.json("traceloop.entity.output")
+    if isinstance(value, dict) and isinstance(value.get("message"), dict):
+        draft.put_output(output_of(read_message(value["message"], "assistant")))
+        raw = value.get("raw")
+        if isinstance(raw, dict):
+            read_response(draft, raw)
+    given = draft.json("traceloop.entity.input")
+    if isinstance(given, dict) and isinstance(given.get("messages"), list):
+        draft.put_messages(read_messages(given["messages"]))
+        kwargs = given.get("kwargs")
+        if isinstance(kwargs, dict):
+            draft.put("tools", tool_definitions(kwargs.get("tools")))
 
 
 def _first(attributes: Mapping[str, Any], *names: str) -> JsonValue:
