@@ -1,0 +1,49 @@
+// Where the bytes are: path, line, digest; and the bytes themselves where the page holds them.
+
+const placeOf = (record) => said(record.line) ? record.path + ":" + record.line : record.path + "@" + record.offset + "+" + record.length;
+
+/** A list of the records behind something, each with its place, digest and bytes on demand. */
+function places(run, record, evidence, title) {
+  const records = Array.isArray(evidence.records) ? evidence.records.filter(isObject) : [];
+  const list = el("ul", { class: "places" }, records.map((one) => placeRow(run, record, one)));
+  if (!records.length) list.append(el("li", { class: "muted" }, "no address of bytes is recorded here"));
+  return el("div", { class: "box" }, title && el("div", { class: "muted" }, title), list);
+}
+
+function placeRow(run, record, one) {
+  const row = el("li", null, el("span", { class: "muted" }, one.what ?? "record"), el("span", { class: "mono" }, placeOf(one)));
+  if (said(one.sha256)) row.append(el("span", { class: "mono muted", title: "sha256 " + one.sha256 }, "sha256 " + String(one.sha256).slice(0, 16) + "…"));
+  const place = (record.r || {})[one.path + "@" + one.offset + "+" + one.length];
+  if (!place) {
+    row.append(el("span", { class: "muted" }, "bytes " + one.offset + " to " + (one.offset + one.length) + " of the file; not in this page"));
+    return row;
+  }
+  const button = el("button", { type: "button", class: "small", "aria-expanded": "false" }, "Show bytes");
+  button.addEventListener("click", () => toggleRaw(run, row, button, place, one));
+  row.append(button);
+  return row;
+}
+
+async function toggleRaw(run, row, button, place, one) {
+  const shown = row.querySelector(".raw");
+  if (shown) {
+    shown.remove();
+    row.querySelector(".checked")?.remove();
+  } else {
+    const bytes = await run.raw(place);
+    const digest = await digestOf(bytes);
+    const holds = digest === null ? place[3] : digest === one.sha256;
+    row.append(el("span", { class: "checked pill " + (holds ? "good" : "bad") },
+      holds ? "✓ digest holds" : "✗ digest differs", " · ", number(bytes.length), " bytes"));
+    row.append(el("div", { class: "raw inset" }, content(new TextDecoder().decode(bytes))));
+  }
+  button.textContent = shown ? "Show bytes" : "Hide bytes";
+  button.setAttribute("aria-expanded", shown ? "false" : "true");
+}
+
+/** SHA-256 in hex, taken here and now; null where the browser offers no digest to this page. */
+async function digestOf(bytes) {
+  if (!window.crypto || !crypto.subtle) return null;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,85 @@
+// The timeline: one lane an agent, steps from left to right in their order, failures marked by shape and colour.
+
+const LANE = 20;
+
+class Lanes {
+  constructor(box, choose) {
+    this.box = box;
+    this.canvas = byId("lane-canvas");
+    this.tip = byId("lane-tip");
+    this.run = null;
+    this.selected = null;
+    this.shown = null;
+    new ResizeObserver(() => this.draw()).observe(this.canvas);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    this.canvas.addEventListener("click", (event) => { const at = this.at(event); if (at !== null) choose(at); });
+    this.canvas.addEventListener("mousemove", (event) => this.point(event));
+    this.canvas.addEventListener("mouseleave", () => { this.tip.hidden = true; });
+  }
+
+  set(run, shown) {
+    this.run = run;
+    this.shown = shown.length === run.index.steps.length ? null : new Set(shown);
+    this.agents = run.index.agents;
+    byId("lane-names").replaceChildren(...this.agents.map((name) => el("div", { title: name ?? "" }, name ?? "(not recorded)")));
+    this.canvas.style.height = Math.max(1, this.agents.length) * LANE + "px";
+    this.box.hidden = run.index.steps.length === 0;
+    this.canvas.setAttribute("aria-label", "Timeline of " + run.index.steps.length + " steps by " + this.agents.length +
+      " agents; the list of steps says the same");
+    this.draw();
+  }
+
+  select(at) { this.selected = at; this.draw(); }
+
+  draw() {
+    if (!this.run || !this.canvas.clientWidth) return;
+    const ratio = window.devicePixelRatio || 1, width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+    this.canvas.width = width * ratio;
+    this.canvas.height = height * ratio;
+    const pen = this.canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    pen.scale(ratio, ratio);
+    const steps = this.run.index.steps, wide = width / steps.length, bar = Math.max(1, Math.min(wide - (wide > 4 ? 2 : 0), 34));
+    pen.fillStyle = colour("--line");
+    for (let lane = 0; lane < this.agents.length; lane++) pen.fillRect(0, lane * LANE + LANE / 2 - .5, width, 1);
+    const colours = Array.from({ length: 8 }, (_, n) => colour("--a" + n)), bad = colour("--bad"), warn = colour("--warn");
+    const late = [];
+    steps.forEach((row, at) => {
+      const x = at * wide + (wide - bar) / 2, y = row[ROW.agent] * LANE;
+      pen.globalAlpha = this.shown && !this.shown.has(at) ? .18 : row[ROW.kind] === "tool_only" ? .55 : .9;
+      pen.fillStyle = colours[row[ROW.agent] % 8];
+      pen.fillRect(x, y + 6, bar, LANE - 12);
+      if (rowFailed(row)) late.push([x, y, bad, true]);
+      else if (rowUnsure(row) && wide > 3) late.push([x, y, warn, false]);
+    });
+    pen.globalAlpha = 1;
+    for (const [x, y, tone, tall] of late) {
+      pen.fillStyle = tone;
+      pen.fillRect(x, tall ? y + 2 : y + 15, Math.max(bar, 2), tall ? LANE - 4 : 3);
+    }
+    if (this.selected !== null) {
+      const row = steps[this.selected];
+      pen.strokeStyle = colour("--ink");
+      pen.lineWidth = 2;
+      pen.strokeRect(this.selected * wide + (wide - bar) / 2 - 2, row[ROW.agent] * LANE + 2, bar + 4, LANE - 4);
+    }
+  }
+
+  at(event) {
+    const steps = this.run ? this.run.index.steps.length : 0;
+    if (!steps) return null;
+    const place = Math.floor((event.offsetX / this.canvas.clientWidth) * steps);
+    return Math.max(0, Math.min(steps - 1, place));
+  }
+
+  point(event) {
+    const at = this.at(event);
+    if (at === null) return;
+    const row = this.run.index.steps[at];
+    this.tip.textContent = visible("step " + row[ROW.id] + " · " + this.run.agent(row) + (rowFailed(row) ? " · ✗ failure" : "") +
+      (row[ROW.preview] ? " · " + row[ROW.preview].slice(0, 80) : ""));
+    this.tip.hidden = false;
+    this.tip.style.left = Math.min(event.clientX + 12, window.innerWidth - 380) + "px";
+    this.tip.style.top = event.clientY + 16 + "px";
+  }
+}

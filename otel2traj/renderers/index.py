@@ -1,0 +1,77 @@
+"""One step into its row of the page's index: all that a list, a timeline and a first search need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timezone
+from typing import Any, Final
+
+from ..canonical import JsonValue, dumps
+from ..model.trajectory import Step, ToolLog
+from .glance import exit_words
+from .safe import value_text
+from .select import exit_failed
+
+PREVIEW: Final = 160
+
+
+def milliseconds(time: str | None) -> int | None:
+    """Milliseconds since the Unix epoch; None where the time is missing or unreadable. A time without a zone is UTC."""
+    if time is None:
+        return None
+    try:
+        parsed = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    if parsed.tzinfo is None:
+        parsed = parsed.replace(tzinfo=timezone.utc)  # noqa: UP017
+    return round(parsed.timestamp() * 1000)
+
+
+def preview(step: Step) -> str:
+    """The beginning of what the step answered, else the arguments it gave its tools."""
+    output = step.output
+    for key in ("text", "refusal", "wire_error", "reasoning"):
+        if output.get(key) not in (None, ""):
+            return value_text(output[key])[:PREVIEW]
+    said = [_short(log.input_arguments) for log in step.tool_logs[:4]]
+    return "; ".join(words for words in said if words)[:PREVIEW]
+
+
+def _short(value: JsonValue) -> str:
+    return "" if value is None else value[:80] if isinstance(value, str) else dumps(value).decode("utf-8")[:80]
+
+
+def step_row(step: Step, number: Mapping[str, Callable[[str | None], int]], *, inference: bool) -> list[Any]:
+    """`[id, ordinal, agent, kind, source, start, end, model, status, tokens in, tokens out, preview, logs, inferred]`;
+    names stand as numbers into the lists of the index, a log is `[tool, execution, link, exit, exit failed, inferred]`.
+    """
+    usage = step.output.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    return [
+        step.step_id,
+        number["ordinals"](step.input_ordinal),
+        number["agents"](step.agent_name),
+        step.kind,
+        step.source,
+        milliseconds(step.started_at),
+        milliseconds(step.ended_at),
+        number["models"](step.model),
+        step.status,
+        counts.get("input_tokens"),
+        counts.get("output_tokens"),
+        preview(step),
+        [_log(log, number["tools"], inference) for log in step.tool_logs],
+        inference and "inferred_call" in step.evidence,
+    ]
+
+
+def _log(log: ToolLog, tool: Callable[[str | None], int], inference: bool) -> list[Any]:
+    return [
+        tool(log.tool_name),
+        log.execution_status,
+        log.link,
+        exit_words(log),
+        exit_failed(log),
+        inference and "inferred" in log.evidence,
+    ]
