@@ -1,0 +1,176 @@
+"""Statements into one PROV-JSON document, each through a rule of the catalogue or not at all."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ..canonical import JsonObject, canonical_bytes
+from ..errors import Otel2TrajError
+from ..model.unknown import EvidenceClass, UnknownReason
+from . import versions
+from .identity import statement_id
+from .rules import Catalogue, Rule
+
+CLASSES: Final = {
+    EvidenceClass.OBSERVED: "apv:Observed",
+    EvidenceClass.DERIVED: "apv:Derived",
+    EvidenceClass.INFERRED: "apv:Inferred",
+}
+REASONS: Final = {reason: "apv:" + reason.value.title().replace("_", "") for reason in UnknownReason}
+
+ENDS: Final = {
+    "used": ("prov:activity", "prov:entity"),
+    "wasGeneratedBy": ("prov:entity", "prov:activity"),
+    "wasAssociatedWith": ("prov:activity", "prov:agent"),
+    "wasAttributedTo": ("prov:entity", "prov:agent"),
+    "wasDerivedFrom": ("prov:generatedEntity", "prov:usedEntity"),
+    "actedOnBehalfOf": ("prov:delegate", "prov:responsible"),
+}
+"""The two ends of the relations that the catalogue may state: subject first."""
+
+
+class RuleViolation(Otel2TrajError):
+    """The engine was asked for a statement that no rule of the catalogue allows."""
+
+    code = "prov.rule"
+
+
+class Node(NamedTuple):
+    """Something a statement may be about: its name in the document and what kind of record it stands for."""
+
+    name: str
+    kind: str
+
+
+class Basis(NamedTuple):
+    """What a statement rests on: the class of the AER field, its pointer, and the rule that gave the field."""
+
+    evidence: EvidenceClass
+    pointer: str
+    rule: str | None = None
+
+
+def name(text: str) -> JsonObject:
+    """A qualified name as a value: a typed literal, for a plain string would stay a string."""
+    return {"$": text, "type": "prov:QUALIFIED_NAME"}
+
+
+def _sorted(values: list[Any]) -> list[Any]:
+    unique = {canonical_bytes(value): value for value in values}
+    return [unique[key] for key in sorted(unique)]
+
+
+class Builder:
+    """Collects statements. Every one carries class, rule and pointer, and sits in the bundle its rule belongs to."""
+
+    def __init__(self, execution: str, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._top: JsonObject = {
+            "prefix": {
+                "apv": versions.APV,
+                "raw": versions.RAW,
+                "rules": versions.RULES,
+                "sw": versions.SOFTWARE,
+                "x": f"{versions.EXEC}{execution}#",
+                "xd": f"{versions.EXEC}{execution}/",
+            }
+        }
+        self._bundles: dict[str, JsonObject] = {}
+
+    @property
+    def bundles(self) -> list[str]:
+        return sorted(self._bundles)
+
+    def _rule(self, rule_name: str, kinds: tuple[str, ...]) -> Rule:
+        try:
+            rule = self._catalogue[rule_name]
+        except KeyError:
+            raise RuleViolation(
+                f"no rule {rule_name!r} in catalogue {self._catalogue.name} version {self._catalogue.version}",
+                hint="a statement needs an entry in rules/aprov.toml",
+            ) from None
+        if rule.kind not in kinds:
+            raise RuleViolation(f"{rule.id} makes a {rule.kind}, not one of {', '.join(kinds)}")
+        return rule
+
+    def _place(self, rule: Rule, bundle: str | None) -> JsonObject:
+        if rule.bundle == "document":
+            return self._top
+        if rule.bundle == "core":
+            key = "xd:core"
+        elif rule.bundle == "inference":
+            key = f"xd:inference.{rule.method}"
+        else:
+            key = f"xd:assessment.{bundle}"
+        return self._bundles.setdefault(key, {})
+
+    def _qualify(self, rule: Rule, basis: Basis) -> JsonObject:
+        evidence = EvidenceClass.weakest(rule.evidence, basis.evidence)
+        if rule.bundle == "core" and evidence is EvidenceClass.INFERRED:
+            raise RuleViolation(f"{rule.id} would put an inferred statement into core (it rests on {basis.pointer})")
+        out: JsonObject = {
+            "apv:evidenceClass": name(CLASSES[evidence]),
+            "apv:rule": rule.id,
+            "apv:sourcePointer": basis.pointer,
+        }
+        if basis.rule is not None:
+            out["apv:basisRule"] = basis.rule
+        return out
+
+    def node(
+        self,
+        rule_name: str,
+        node: Node,
+        basis: Basis,
+        attributes: JsonObject | None = None,
+        *,
+        types: tuple[str, ...] = (),
+        bundle: str | None = None,
+    ) -> None:
+        """An entity, activity or agent. Lists of values are written sorted and without repetition."""
+        rule = self._rule(rule_name, ("entity", "activity", "agent"))
+        if node.kind not in rule.subject:
+            raise RuleViolation(f"{rule.id} says nothing of a {node.kind}")
+        table = self._place(rule, bundle).setdefault(rule.kind, {})
+        item: JsonObject = {**self._qualify(rule, basis), **(attributes or {})}
+        named = [f"apv:{rule.type}"] if rule.type is not None else []
+        item["prov:type"] = [name(one) for one in (*named, *types)]
+        for key, value in item.items():
+            if isinstance(value, list):
+                values = _sorted(value)
+                item[key] = values[0] if len(values) == 1 else values
+        if node.name in table and table[node.name] != item:
+            raise RuleViolation(f"{node.name} would be stated twice, and not alike")
+        table[node.name] = item
+
+    def relation(
+        self,
+        rule_name: str,
+        subject: Node,
+        target: Node,
+        basis: Basis,
+        arguments: JsonObject | None = None,
+    ) -> None:
+        """One relation between two nodes of the kinds the rule names, under an id made from what it says."""
+        rule = self._rule(rule_name, tuple(ENDS))
+        if subject.kind not in rule.subject or target.kind not in rule.object:
+            raise RuleViolation(f"{rule.id} does not relate a {subject.kind} to a {target.kind}")
+        one, other = ENDS[rule.kind]
+        role = None if rule.role is None else f"apv:{rule.role}"
+        item: JsonObject = {
+            **self._qualify(rule, basis),
+            one: subject.name,
+            other: target.name,
+            **(arguments or {}),
+        }
+        if role is not None:
+            item["prov:role"] = name(role)
+        key = statement_id(rule.id, subject.name, target.name, role)
+        self._place(rule, None).setdefault(rule.kind, {})[key] = item
+
+    def to_bytes(self) -> bytes:
+        """The document as JSON with sorted keys, UTF-8, and a final line feed."""
+        document = dict(self._top)
+        if self._bundles:
+            document["bundle"] = self._bundles
+        return canonical_bytes(document) + b"\n"
