@@ -9,6 +9,7 @@ import signal
 import socket
 import ssl
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -161,22 +162,12 @@ class Receiver:
             pages=pages(settings.out, intake, self._version, lambda: self._stops > 0),
             cors=settings.cors,
         )
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            lifespan="off",
-            ws="none",
-            timeout_keep_alive=75,
-            timeout_graceful_shutdown=int(_GRACE),
-            ssl_certfile=settings.tls_cert,
-            ssl_keyfile=settings.tls_key,
-            ssl_ca_certs=None if settings.client_ca is None else str(settings.client_ca),
-            ssl_cert_reqs=ssl.CERT_NONE if settings.client_ca is None else ssl.CERT_REQUIRED,
-        )
-        self._server = _Server(config)
+        tls: dict[str, Any] = {}
+        if settings.tls_cert is not None:
+            tls = {"ssl_certfile": settings.tls_cert, "ssl_keyfile": settings.tls_key}
+        if settings.client_ca is not None:
+            tls |= {"ssl_ca_certs": str(settings.client_ca), "ssl_cert_reqs": ssl.CERT_REQUIRED}
+        self._server = _server(app, **tls)
         await self._server.serve(sockets=[sock])
 
     async def _started(self, task: asyncio.Task[None]) -> None:
@@ -242,6 +233,32 @@ class Receiver:
             await asyncio.sleep(0.02)
         self._say(f"stopped; {spool.records} bodies in the log of this run")
         return 0
+
+
+def _server(app: App, **tls: Any) -> _Server:
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        lifespan="off",
+        ws="none",
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=int(_GRACE),
+        **tls,
+    )
+    return _Server(config)
+
+
+async def serve_app(app: App, sock: socket.socket, stop: threading.Event) -> None:
+    """Serve one application on a bound socket until `stop` is set: the HTTP side alone, for other programs."""
+    server = _server(app)
+    task = asyncio.create_task(server.serve(sockets=[sock]))
+    while not task.done():
+        await asyncio.sleep(0.02)
+        server.should_exit = server.should_exit or stop.is_set()
+    await task
 
 
 def _check_settings(settings: Settings) -> None:
