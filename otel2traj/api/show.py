@@ -10,7 +10,14 @@ from ..renderers import RENDERERS
 from ..renderers.base import RenderOptions
 
 
-def show(path: Path, out: BinaryIO, *, form: str = "text", options: RenderOptions | None = None) -> Summary:
+def show(
+    path: Path,
+    out: BinaryIO,
+    *,
+    form: str = "text",
+    options: RenderOptions | None = None,
+    conversation: str | None = None,
+) -> Summary:
     """Render an attempt directory, a trace file or a saved trajectory to `out`; nothing stored is touched.
 
     `form` is a name of `RENDERERS`. Raises `UsageError` for a name or an option that makes no sense, `EvidenceError`
@@ -19,4 +26,4 @@ def show(path: Path, out: BinaryIO, *, form: str = "text", options: RenderOption
     from .source import drive
 
     chosen = options if options is not None else RenderOptions()
-    return drive(path, RENDERERS.get(form).sink(out, chosen), inference=chosen.inference)
+    return drive(path, RENDERERS.get(form).sink(out, chosen), inference=chosen.inference, conversation=conversation)

@@ -55,6 +55,7 @@ def show(
     budget_tokens: Annotated[int | None, typer.Option(min=0, help="The same in estimated tokens.")] = None,
     color: Annotated[ColorName, typer.Option(help="Colour; words and marks say everything too.")] = ColorName.auto,
     fold: Annotated[bool, typer.Option("--fold/--no-fold", help="Fold messages that an earlier step shows.")] = True,
+    conversation: Annotated[str | None, typer.Option(help="Which conversation, where there are several.")] = None,
     inference: Annotated[bool, typer.Option("--inference/--no-inference", help="Show inferred partners.")] = True,
 ) -> None:
     """Show a run: what happened, what failed, what was not observed, and where the bytes are."""
@@ -84,5 +85,5 @@ def show(
         budget=budget if budget is not None else budget_tokens,
         budget_in_tokens=budget_tokens is not None,
     )
-    run(path, sys.stdout.buffer, form=form.value, options=options)
+    run(path, sys.stdout.buffer, form=form.value, options=options, conversation=conversation)
     sys.stdout.buffer.flush()

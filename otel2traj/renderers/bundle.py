@@ -38,7 +38,7 @@ class Bundle:
 
     index: JsonObject = field(default_factory=dict)
     places: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: {"c": [], "r": []})
-    spool: SpooledTemporaryFile[bytes] = field(default_factory=lambda: SpooledTemporaryFile(max_size=8 << 20))  # noqa: SIM115
+    spool: SpooledTemporaryFile[bytes] = field(default_factory=lambda: SpooledTemporaryFile(max_size=1 << 20))  # noqa: SIM115
 
     def part(self, kind: str, number: int) -> bytes:
         offset, length = self.places[kind][number]
@@ -75,8 +75,15 @@ class _Names:
 class BundleSink:
     """Fills `bundle`; it is complete after `end`."""
 
-    def __init__(self, label: str, *, raw: RawReader | None = None, inference: bool = True) -> None:
-        self.bundle = Bundle()
+    def __init__(
+        self,
+        label: str,
+        *,
+        raw: RawReader | None = None,
+        inference: bool = True,
+        spool: SpooledTemporaryFile[bytes] | None = None,
+    ) -> None:
+        self.bundle = Bundle() if spool is None else Bundle(spool=spool)
         self._label, self._raw, self._inference = label, raw, inference
         self._names = {"agents": _Names(), "models": _Names(), "tools": _Names(), "ordinals": _Names()}
         self._rows: list[list[Any]] = []

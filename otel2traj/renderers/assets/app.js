@@ -16,6 +16,8 @@ async function follow() {
   if (!state.runs.length) return draw(async () => [el("h2", { id: "heading" }, "Nothing recorded yet"), el("p", { class: "muted" }, "This page fills as evidence arrives.")]);
   if (!state.run || state.run.number !== wanted) await openRun(Math.max(0, Math.min(wanted, state.runs.length - 1)));
   const many = state.runs.length > 1;
+  if (many && parsed && !parsed[1] && (parsed[2] || parsed[3] === "overview"))
+    history.replaceState(null, "", "#" + prefix(state.run) + location.hash.replace(/^#/, ""));
   if (parsed && parsed[2]) {
     const at = state.run.rowOf.get(Number(parsed[2]));
     return at === undefined ? draw(async () => [el("h2", { id: "heading" }, "There is no step " + parsed[2])]) : showStep(at);

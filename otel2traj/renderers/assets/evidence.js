@@ -10,8 +10,23 @@ function places(run, record, evidence, title) {
   return el("div", { class: "box" }, title && el("div", { class: "muted" }, title), list);
 }
 
+/** A button beside a heading: from a value to the bytes it was read from. */
+function bytesButton(evidence, ...kinds) {
+  const records = Array.isArray(evidence.records) ? evidence.records.filter(isObject) : [];
+  const one = kinds.map((kind) => records.find((record) => String(record.what).startsWith(kind))).find(Boolean);
+  if (!one) return null;
+  const show = () => {
+    const row = byId("place-" + placeOf(one));
+    if (!row) return;
+    row.querySelector("button[aria-expanded=false]")?.click();
+    row.scrollIntoView({ block: "center" });
+    row.focus();
+  };
+  return el("button", { type: "button", class: "small", onclick: show, title: "Where these bytes stand" }, placeOf(one));
+}
+
 function placeRow(run, record, one) {
-  const row = el("li", null, el("span", { class: "muted" }, one.what ?? "record"), el("span", { class: "mono" }, placeOf(one)));
+  const row = el("li", { id: "place-" + placeOf(one), tabIndex: -1 }, el("span", { class: "muted" }, one.what ?? "record"), el("span", { class: "mono" }, placeOf(one)));
   if (said(one.sha256)) row.append(el("span", { class: "mono muted", title: "sha256 " + one.sha256 }, "sha256 " + String(one.sha256).slice(0, 16) + "…"));
   const place = (record.r || {})[one.path + "@" + one.offset + "+" + one.length];
   if (!place) {

@@ -55,7 +55,7 @@ function inputCard(item) {
   const status = isObject(item.result) ? item.result.status : null, good = ["succeeded", "completed"].includes(status);
   const range = item.step_range;
   return el("div", { class: "box" },
-    el("div", { class: "log head" }, el("strong", null, "Input " + item.ordinal), said(status) ? pill(good ? "good" : "bad", (good ? "✓ " : "✗ ") + status) : pill("plain", "no result recorded"),
+    el("div", { class: "head" }, el("strong", null, "Input " + item.ordinal), said(status) ? pill(good ? "good" : "bad", (good ? "✓ " : "✗ ") + status) : pill("plain", "no result recorded"),
       range ? el("a", { href: "#step-" + range[0] }, range[0] === range[1] ? "step " + range[0] : "steps " + range[0] + "–" + range[1]) : el("span", { class: "muted" }, "no step")),
     el("p", null, said(item.prompt) ? content(valueText(item.prompt), "prose") : el("span", { class: "muted" }, "(prompt not recorded)")),
     isObject(item.result) && el("details", null, el("summary", null, "Result"), content(JSON.stringify(item.result, null, 2))),

@@ -56,7 +56,7 @@ function stepBanner(step) {
 /** The request: system and tools folded, messages that an earlier step had folded, new ones in full. */
 async function inputView(run, at, record, go) {
   const asked = record.i.input, box = el("div", { class: "says" });
-  const out = el("section", null, el("h3", null, "Input"), box);
+  const out = el("section", null, el("h3", null, "Input", bytesButton(record.i.evidence, "request", "span_start", "span")), box);
   if (said(record.y)) {
     const system = await run.value(record.y);
     box.append(el("div", { class: "say" }, el("div", { class: "role" }, "system"),
@@ -126,7 +126,7 @@ function answerView(step) {
   if (said(output.reasoning) && output.reasoning !== "")
     boxes.push(el("h3", null, "Reasoning"), el("div", { class: "box" }, content(valueText(output.reasoning), "prose")));
   if (said(output.text) && output.text !== "")
-    boxes.push(el("h3", null, "Answer"), el("div", { class: "box" }, content(valueText(output.text), "prose")));
+    boxes.push(el("h3", null, "Answer", bytesButton(step.evidence, "response", "span_end", "span")), el("div", { class: "box" }, content(valueText(output.text), "prose")));
   if (said(output.refusal)) boxes.push(el("h3", null, "Refusal"), el("div", { class: "box" }, content(valueText(output.refusal), "prose")));
   const logged = new Set(step.tool_logs.map((log) => log.tool_call_id));
   const calls = (output.tool_calls || []).filter((call) => !logged.has(call.id));

@@ -1,0 +1,50 @@
+"""`otel2traj view`: a run, or many, as one page for the browser."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    app.command("view")(view)
+
+
+def view(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Attempts, folders of attempts, trace files, saved trajectories.")
+    ],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The page to write.")] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Serve to this machine and follow runs that grow.")] = False,
+    host: Annotated[str, typer.Option(help="With --serve: a loopback address.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="With --serve: the port; 0 takes a free one.")] = 0,
+    raw: Annotated[bool, typer.Option("--raw/--no-raw", help="Put the recorded bytes into the page.")] = True,
+    inference: Annotated[bool, typer.Option("--inference/--no-inference", help="Show inferred partners.")] = True,
+) -> None:
+    """Write one self-contained HTML page that opens from disk, or serve one that follows growing runs.
+
+    Exit 0 written, 1 written but a run could not be read, 2 usage, 3 nothing readable.
+    """
+    from ..errors import UsageError
+
+    if serve == (output is not None):
+        raise UsageError("give either -o PAGE.html or --serve")
+    if output is None:
+        from ..api.view_server import serve as run
+
+        run(paths, host=host, port=port, inference=inference, say=_say)
+        return
+    from ..api.view import view as write
+
+    made = write(paths, output, raw=raw, inference=inference)
+    for label, reason in made.unread:
+        _say(f"could not read {label}: {reason}")
+    _say(f"{made.runs} {'run' if made.runs == 1 else 'runs'}, {made.steps} steps -> {output}")
+    sys.exit(1 if made.unread else 0)
+
+
+def _say(text: str) -> None:
+    print(f"otel2traj: {text}", file=sys.stderr, flush=True)
