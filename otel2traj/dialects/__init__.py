@@ -28,6 +28,7 @@ from .langchain4j import LANGCHAIN4J
 from .langfuse import LANGFUSE
 from .langsmith import LANGSMITH
 from .litellm import LITELLM
+from .log_calls import fill_from_logs
 from .logfire import LOGFIRE
 from .mastra import MASTRA
 from .mlflow import MLFLOW
@@ -120,8 +121,11 @@ def classify(span: SpanRecord) -> Classified:
 
 
 def read(span: SpanRecord, logs: Sequence[LogRecord] = ()) -> Reading:
-    """All that the dialects say of a span, its events, and the log records that carry its span id."""
-    return _FRONT.read(span, logs)
+    """All that the dialects say of a span, its events, and the log records that tell of it: those that carry its span
+    id, and those whose own key is its `log_key`."""
+    reading = _FRONT.read(span, logs)
+    fill_from_logs(reading, span, logs, LOG_DIALECTS)
+    return reading
 
 
 def unmapped_keys(span: SpanRecord) -> tuple[str, ...]:

@@ -105,6 +105,9 @@ class LogClassified:
     """Stands for a step of its own only where no span of the same response or tool call id exists."""
     also: tuple[str, ...] = ()
     """Other keys of the same call that stand on this record: groups that share a key are one group."""
+    own_span: bool = False
+    """The record's span id is that of the call itself, not of something around it: where such a span with this role
+    exists, the record is content of it."""
 
 
 class LogDialect(Described, Protocol):

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue
-from ..model.evidence import LogRecord, SpanRecord
+from ..model.evidence import LogRecord
 from ..model.message import Message, text_part
 from ..model.reading import Reading, Role
 from .base import LogClassified, Marks
@@ -43,20 +43,10 @@ class BedrockAgentcoreAdot(SpanDialect):
     marks = Marks(prefixes=("aws.local.", "aws.genai."), keys=("PlatformType", "aws.span.kind"))
     fields = AttributeTable(conversation_id=("session.id",), known=("aws.", "PlatformType"))
 
-    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
-        told = [body for body in map(content, logs) if body is not None]
-        if not told:
-            return
-        tool = span.attributes.get("gen_ai.operation.name") == "execute_tool" or "gen_ai.tool.name" in span.attributes
-        for body in told:
-            if tool:
-                _tool(draft, body)
-            else:
-                read_content(draft, body)
-
 
 class AdotContentLogs:
-    """The same records where their spans are missing: which span spoke is not told, so they are no calls."""
+    """The same records where they name no span: what spoke is not told, so they are no calls. Those that name one are
+    content of that span, whatever its dialect (see `log_calls`)."""
 
     name = NAME
     title = TITLE
@@ -65,17 +55,13 @@ class AdotContentLogs:
     leaves_out = LEAVES_OUT
 
     def recognises(self, log: LogRecord) -> bool:
-        return content(log) is not None and (log.event_name == log.scope_name or "session.id" in log.attributes)
+        return log.event_name is not None and log.event_name == log.scope_name and content(log) is not None
 
     def classify(self, log: LogRecord) -> LogClassified | None:
-        if log.span_id is None:
+        if log.span_id is not None:
             return None
-        return LogClassified(
-            Role.AGENT,
-            f"adot:{log.trace_id}:{log.span_id}",
-            conversation_id=ident(log.attributes.get("session.id")),
-            fallback_only=True,
-        )
+        key = f"adot:{log.ref.source}:{log.ref.offset}:{log.ref.line}"
+        return LogClassified(Role.AGENT, key, conversation_id=ident(log.attributes.get("session.id")))
 
     def read(self, logs: Sequence[LogRecord]) -> Reading:
         draft = Draft(self.name, {}, Role.AGENT)
@@ -91,12 +77,29 @@ class AdotContentLogs:
 
 def content(log: LogRecord) -> JsonObject | None:
     """The record's body where it is of this shape."""
-    body = decode(log.body).value
+    body = log.body
+    if isinstance(body, str):
+        if not body.startswith('{"') or "messages" not in body:
+            return None
+        body = decode(body).value
     if not isinstance(body, dict) or not body.keys() <= {"input", "output"}:
         return None
     sides = [body.get("input"), body.get("output")]
     held = any(isinstance(side, dict) and isinstance(side.get("messages"), list) for side in sides)
     return body if held else None
+
+
+def read_moved_content(role: Role, bodies: Sequence[JsonObject]) -> Reading:
+    """What the bodies say of a span of that role."""
+    draft = Draft(NAME, {}, role)
+    for body in bodies:
+        if role is Role.TOOL_EXECUTION:
+            _tool(draft, body)
+        else:
+            read_content(draft, body)
+    if role is not Role.MODEL_CALL:
+        draft.put("output_text", draft.reading.text, "log")
+    return draft.reading
 
 
 def read_content(draft: Draft, body: Mapping[str, JsonValue]) -> None:

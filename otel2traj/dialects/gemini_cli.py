@@ -78,11 +78,6 @@ class GeminiCli(SpanDialect):
                 read_response(draft, answers)
             else:
                 draft.put_output(output_of(read_messages(answers, "assistant")))
-            for log in logs:
-                if log.event_name == DETAILS:
-                    read_carrier(draft, log.attributes, "log")
-                elif _event(log) == "api_response":
-                    _response_event(draft, log.attributes)
         elif draft.role is Role.AGENT:
             draft.put("input_text", string(_unwrap(given)))
             draft.put("output_text", string(_unwrap(answer)))
@@ -134,7 +129,8 @@ class GeminiCliLogs:
         unique = f"{log.ref.source}:{log.ref.offset}:{log.ref.line}"
         name = unique if stamp is None else f"{session}:{stamp}"
         if event in ("api_response", "api_error") or (event == DETAILS and _answers(attributes)):
-            return LogClassified(Role.MODEL_CALL, f"gemini_cli.model:{name}", session, fallback_only=True)
+            key = f"gemini_cli.model:{name}"
+            return LogClassified(Role.MODEL_CALL, key, session, fallback_only=True, own_span=True)
         if event == "tool_call":
             key = ident(attributes.get("gen_ai.tool.call_id")) or ident(attributes.get("call_id")) or unique
             return LogClassified(Role.TOOL_EXECUTION, f"gemini_cli.tool:{key}", session, fallback_only=True)
