@@ -156,7 +156,7 @@ def reference_page() -> str:
     lines = [
         "# Export formats",
         "",
-        "Generated from the writers; `tests/unit/api/test_export_page.py` says when it is stale.",
+        "Generated from the writers; `tests/unit/api/test_export.py` says when it is stale.",
         "",
         "`otel2traj export PATH --to NAME [-o FILE]` writes an attempt directory, a trace file or a saved trajectory.",
         "Every format says what it cannot hold.",

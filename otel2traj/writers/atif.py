@@ -21,7 +21,7 @@ class Atif:
     suffix = ".atif.json"
     losses = (
         "The request of each step as sent: the messages an agent step shows are only what was new, so the digest of "
-        "the request stands in `extra.otel2traj.request_sha256` and the body stays in the evidence.",
+        "the request stands under `extra.otel2traj.evidence` and the body stays in the evidence.",
         "Step end times, link status, execution status, exit status and evidence have no field: they are under "
         "`extra.otel2traj` of the step, the call or the result.",
         'Arguments that are no object become `{"value": ...}` with `extra.otel2traj.arguments: "not an object"`.',
@@ -145,9 +145,6 @@ class _Sink:
             "finish_reason": output.get("finish_reason"),
             "evidence": step.evidence,
         }
-        for key in ("request_sha256", "response_sha256"):
-            if key in step.evidence:
-                told[key] = step.evidence[key]
         known = ("text", "reasoning", "tool_calls", "finish_reason", "usage", "model")
         rest = {key: value for key, value in output.items() if key not in known}
         if output.get("text") is None:

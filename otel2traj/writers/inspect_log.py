@@ -134,7 +134,8 @@ class _Sink:
             total = self._usage.setdefault(model, {})
             for key, value in usage.items():
                 total[key] = total.get(key, 0) + value
-        self._messages, self._output = [*messages, answer], output
+        if step.status is StepStatus.COMPLETE or not self._messages:
+            self._messages, self._output = [*messages, answer], output
         parameters = step.input.get("parameters")
         parameters = parameters if isinstance(parameters, dict) else {}
         request = {key: step.input[key] for key in ("model", "system", "messages", "tools") if key in step.input}

@@ -30,6 +30,7 @@ class OtlpJson:
         "Spans are given new ids, made from the run and the step; the recorded ids stand as attributes.",
         "Messages in the conventions' parts form, with parts the conventions lack under their recorded type.",
         "A step without times starts where the step before it did, so that the order stays.",
+        "The provider's own usage object, several choices, hosted tool parts.",
         "Inputs' results and file changes, coverage, sources and warnings.",
     )
 
@@ -87,7 +88,7 @@ class _Sink:
         for ordinal, bounds in self._bounds.items():
             attributes: JsonObject = {"gen_ai.operation.name": "invoke_agent"}
             if self._header.agent_id is not None:
-                attributes["gen_ai.agent.name"] = self._header.agent_id
+                attributes["gen_ai.agent.id"] = self._header.agent_id
             prompt = prompts.get(ordinal) if ordinal is not None else None
             if prompt is not None:
                 asked = [{"role": "user", "parts": [text_part(text_of(prompt))]}]
@@ -198,6 +199,7 @@ def _model(step: Step) -> JsonObject:
         ("output_tokens", "gen_ai.usage.output_tokens"),
         ("cache_read_input_tokens", "gen_ai.usage.cache_read.input_tokens"),
         ("cache_creation_input_tokens", "gen_ai.usage.cache_creation.input_tokens"),
+        ("reasoning_output_tokens", "gen_ai.usage.reasoning.output_tokens"),
     ):
         value = usage.get(name) if isinstance(usage, dict) else None
         if isinstance(value, int):

@@ -103,19 +103,20 @@ class _Sink:
     def __init__(self, table: ParquetTable, out: BinaryIO) -> None:
         try:
             pyarrow = import_module("pyarrow")
-            parquet = import_module("pyarrow.parquet")
+            self._parquet: Any = import_module("pyarrow.parquet")
         except ImportError as err:
             raise UsageError(
                 "Parquet needs pyarrow, which is not installed", hint="pip install 'otel2traj[parquet]'"
             ) from err
         self._arrow: Any = pyarrow
         self._table = table
+        self._out = out
         self._schema: Any = pyarrow.schema([(name, getattr(pyarrow, kind)()) for name, kind in table.columns])
-        self._writer: Any = parquet.ParquetWriter(out, self._schema, compression="zstd")
         self._rows: list[Row] = []
         self._held = 0
 
     def begin(self, header: Header) -> None:
+        self._writer: Any = self._parquet.ParquetWriter(self._out, self._schema, compression="zstd")
         self._run: Row = {"run_id": header.run_id, "case_id": header.case_id}
 
     def step(self, step: Step) -> None:
