@@ -21,6 +21,8 @@ from .crewai_native import CREWAI_NATIVE
 from .front import Front
 from .gemini_cli import GEMINI_CLI, GEMINI_CLI_LOGS
 from .github_copilot import GITHUB_COPILOT
+from .google_adk_v1 import GOOGLE_ADK_V1
+from .google_adk_v2 import GOOGLE_ADK_V2
 from .haystack import HAYSTACK
 from .http_client_noise import HTTP_CLIENT_NOISE
 from .laminar_livekit_voltagent_weave import LAMINAR_LIVEKIT_VOLTAGENT_WEAVE
@@ -33,6 +35,7 @@ from .logfire import LOGFIRE
 from .mastra import MASTRA
 from .mlflow import MLFLOW
 from .mlflow_semconv import MLFLOW_SEMCONV
+from .openai_agents_sdk import OPENAI_AGENTS_SDK
 from .openinference import OPENINFERENCE
 from .openinference_agno import OPENINFERENCE_AGNO
 from .openinference_beeai import OPENINFERENCE_BEEAI
@@ -49,8 +52,11 @@ from .otel_genai_1_37 import OTEL_GENAI_1_37
 from .otel_genai_events import OTEL_GENAI_EVENTS
 from .otel_genai_pre_1_28 import OTEL_GENAI_PRE_1_28
 from .otel_mcp import OTEL_MCP
+from .pydantic_ai import PYDANTIC_AI
 from .semantic_kernel import SEMANTIC_KERNEL
 from .spring_ai import SPRING_AI
+from .strands_latest import STRANDS_LATEST
+from .strands_legacy import STRANDS_LEGACY
 from .traceloop_genai import TRACELOOP_GENAI
 from .traceloop_legacy import TRACELOOP_LEGACY
 from .traceloop_mcp import TRACELOOP_MCP
@@ -74,7 +80,11 @@ DIALECTS: Registry[Dialect] = Registry(
     VERCEL_AI_SDK_LEGACY,
     VERCEL_AI_SDK_V7,
     LOGFIRE,
-    # pydantic_ai, strands_latest, strands_legacy, google_adk_v1, google_adk_v2
+    PYDANTIC_AI,
+    STRANDS_LATEST,
+    STRANDS_LEGACY,
+    GOOGLE_ADK_V1,
+    GOOGLE_ADK_V2,
     CREWAI_NATIVE,
     LITELLM,
     OPENLIT,
@@ -96,9 +106,9 @@ DIALECTS: Registry[Dialect] = Registry(
     OPENINFERENCE_CLAUDE_AGENT_SDK,
     OPENINFERENCE,
     TRACELOOP_MCP,
+    OPENAI_AGENTS_SDK,
     TRACELOOP_GENAI,
     TRACELOOP_LEGACY,
-    # openai_agents_sdk
     OTEL_MCP,
     LAMINAR_LIVEKIT_VOLTAGENT_WEAVE,
     LANGCHAIN4J,

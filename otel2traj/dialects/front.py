@@ -169,6 +169,8 @@ def merge(into: Reading, said: Reading, span: SpanRecord) -> None:
             )
     for name in _FIELDS:
         value = getattr(said, name)
+        if name == "system" and any(message.role == "system" for message in into.messages or ()):
+            continue  # the same instructions, told by another dialect as a message
         if value is not None and getattr(into, name) is None:
             setattr(into, name, value)
             if name in said.said_by:

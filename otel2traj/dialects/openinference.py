@@ -260,7 +260,9 @@ def _read_tools(draft: Draft) -> None:
     for _, fields in family(draft.attributes, "llm.tools."):
         schema = decode(fields.get("tool.json_schema", fields.get("json_schema")))
         if isinstance(schema.value, dict):
-            tools.append(schema.value)
+            name = fields.get("tool.name")
+            bare = name is not None and not any(key in schema.value for key in ("name", "function", "toolSpec"))
+            tools.append(_named(name, fields.get("tool.description"), schema.value) if bare else schema.value)
             if schema.cut:
                 draft.cut("tools")
         elif fields.get("tool.name") is not None:
@@ -271,6 +273,14 @@ def _read_tools(draft: Draft) -> None:
             body = draft.json(key)
             if isinstance(body, dict):
                 draft.put("tools", tool_definitions(body.get("tools")))
+
+
+def _named(name: JsonValue, description: JsonValue, schema: JsonObject) -> JsonObject:
+    tool: JsonObject = {"name": name}
+    if description is not None:
+        tool["description"] = description
+    tool["parameters"] = schema
+    return tool
 
 
 def read_tool(draft: Draft) -> None:

@@ -5,6 +5,7 @@ https://github.com/open-telemetry/semantic-conventions/blob/v1.38.0/docs/gen-ai/
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
@@ -22,6 +23,7 @@ from .parts import response_value
 from .table import AttributeTable, finish
 
 DETAILS: Final = ("gen_ai.client.inference.operation.details", "gen_ai.client.inference.operation.details.v2")
+_INVENTED: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*_[0-9]{1,3}")
 MESSAGE_KEYS: Final = (
     "gen_ai.input.messages",
     "gen_ai.output.messages",
@@ -83,6 +85,30 @@ class OtelGenAi(SpanDialect):
             if isinstance(body, dict):
                 carrier.update((key, value) for key, value in body.items() if key not in carrier)
             read_carrier(draft, carrier, "log")
+        if is_google(draft.attributes):
+            drop_invented_ids(draft)
+
+
+def is_google(attributes: Mapping[str, Any]) -> bool:
+    """Whether the provider is Gemini, whose calls have no ids, so that instrumentations invent some."""
+    names = (attributes.get("gen_ai.provider.name"), attributes.get("gen_ai.system"))
+    return any(isinstance(name, str) and name.startswith(("gcp.", "gemini", "google")) for name in names)
+
+
+def drop_invented_ids(draft: Draft) -> None:
+    """Removes call ids that are no more than the tool's name and its position (`read_file_0`)."""
+    for message in draft.reading.messages or ():
+        position = 0
+        for part in message.parts:
+            if part.get("type") == "tool_call":
+                if part.get("id") == f"{part.get('name')}_{position}":
+                    part["id"] = None
+                position += 1
+            elif part.get("type") == "tool_call_response" and _INVENTED.fullmatch(str(part.get("id"))):
+                part["id"] = None
+    for position, call in enumerate(draft.reading.tool_calls or ()):
+        if call.id == f"{call.name}_{position}":
+            call.id = None
 
 
 def _details(events: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

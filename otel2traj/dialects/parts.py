@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
 from ..model.message import reasoning_part, refusal_part, text_part, tool_call_part, tool_call_response_part
-from .nested import decode, decode_arguments, ident, string
+from .nested import REDACTED, decode, decode_arguments, ident, string
 
 Parts = list[JsonObject]
 
@@ -24,11 +24,12 @@ def parts_of(content: JsonValue) -> Parts:
     if content is None:
         return []
     if isinstance(content, str):
-        return [text_part(content)] if content else []
+        return [text_part(content)] if content and content not in REDACTED else []
     if isinstance(content, list):
         return [part for item in content for part in parts_of(item)]
     if isinstance(content, dict):
-        return block(content)
+        inner = content.get("parts")
+        return parts_of(inner) if isinstance(inner, list) and "type" not in content else block(content)
     return [text_part(str(content))]
 
 
@@ -58,7 +59,7 @@ def _text(value: Mapping[str, Any]) -> Parts:
         return parts_of(content)
     if value.get("thought") is True:
         return [reasoning_part(content)] if isinstance(content, str) and content else []
-    return [text_part(content)] if isinstance(content, str) and content else []
+    return parts_of(content) if isinstance(content, str) else []
 
 
 def _refusal(value: Mapping[str, Any]) -> Parts:

@@ -74,12 +74,19 @@ def read_tool(draft: Draft, span: SpanRecord) -> None:
         draft.put("tool_call_id", call.id)
         draft.put("arguments", call.arguments)
     draft.put("tool_call_id", ident(at(inside, ("kwargs", "tool_call_id"))))
-    draft.put("arguments", decode_arguments(at(inside, ("arguments",))) if is_mcp else tool_input(given))
+    draft.put(
+        "arguments", decode_arguments(at(inside, ("arguments",))) if is_mcp else tool_input(_wrapped(inside, given))
+    )
     for field, value in (("arguments", given), ("result", taken)):
         if decode(value).cut:
             draft.cut(field)
     if attributes.get("gen_ai.task.status") == "failure" and draft.reading.is_error is None:
         draft.put("is_error", True)
+
+
+def _wrapped(inside: JsonValue, given: JsonValue) -> JsonValue:
+    """The recovered payload where it was cut behind the arguments, else the payload as it stands."""
+    return inside if isinstance(inside, dict) and ("input_str" in inside or "inputs" in inside) else given
 
 
 def _of_mcp(taken: JsonValue) -> JsonValue:

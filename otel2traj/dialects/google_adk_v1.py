@@ -1,0 +1,88 @@
+"""Google ADK, first schema: whole Gemini requests and responses as JSON on `call_llm`.
+
+https://github.com/google/adk-python/blob/v1.14.1/src/google/adk/telemetry.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ..canonical import JsonValue
+from ..model.evidence import LogRecord, SpanRecord
+from ..model.reading import Role
+from .base import Marks
+from .bodies import read_request, read_response
+from .draft import Draft
+from .kit import SpanDialect
+from .langchain_dump import tool_result
+from .nested import decode
+from .table import AttributeTable
+
+SCOPE: Final = "gcp.vertex.agent"
+PREFIX: Final = "gcp.vertex.agent."
+MERGED: Final = "(merged tools)"
+_SAID_NOTHING: Final = ("N/A", "<not serializable>", "{}", "")
+
+
+def is_merged(span: SpanRecord) -> bool:
+    """Whether a span stands for several parallel executions that have spans of their own."""
+    return span.attributes.get("gen_ai.tool.name") == MERGED
+
+
+class GoogleAdkV1(SpanDialect):
+    name = "google_adk_v1"
+    title = "Google ADK, first schema"
+    source = "https://github.com/google/adk-python/blob/v1.14.1/src/google/adk/telemetry.py"
+    switch_on = "on by default; ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=false switches it off"
+    leaves_out = "the agent's name on model spans of early versions; response ids"
+    marks = Marks(scopes=(SCOPE,), prefixes=(PREFIX,))
+    fields = AttributeTable(
+        agent_name=("gen_ai.agent.name",),
+        conversation_id=(f"{PREFIX}session_id", "gen_ai.conversation.id"),
+        tool_name=("gen_ai.tool.name",),
+        known=(PREFIX, "gen_ai.workflow."),
+    )
+
+    def role(self, span: SpanRecord) -> Role | None:
+        attributes = span.attributes
+        if is_merged(span):
+            return Role.NONE
+        if "gen_ai.operation.name" in attributes:
+            return None
+        if f"{PREFIX}llm_request" in attributes:
+            return Role.MODEL_CALL
+        return Role.CHAIN if span.scope_name == SCOPE else None
+
+    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
+        attributes = span.attributes
+        if attributes.get("gen_ai.operation.name") == "execute_tool":
+            draft.put("arguments", self._said(decode(attributes.get(f"{PREFIX}tool_call_args"), repair=False).value))
+            result = tool_result(adk_result(self._said(attributes.get(f"{PREFIX}tool_response"))))
+            if result is not None:
+                draft.put("result", result.content)
+                draft.put("is_error", result.is_error)
+        elif draft.role is Role.MODEL_CALL:
+            for key, fields in (("llm_request", ("messages",)), ("llm_response", ("text", "tool_calls"))):
+                value = draft.json(PREFIX + key, *fields)
+                if isinstance(value, dict) and value:
+                    (read_request if key == "llm_request" else read_response)(draft, value)
+
+    def _said(self, value: JsonValue) -> JsonValue:
+        return None if isinstance(value, str) and value in _SAID_NOTHING else value
+
+
+def adk_result(value: JsonValue) -> JsonValue:
+    """A function response out of ADK's wrapper: what is no object was put under `result`."""
+    found = decode(value, repair=False).value
+    if isinstance(found, dict):
+        if isinstance(found.get("response"), dict) and "name" in found:
+            found = found["response"]
+        if set(found) == {"result"}:
+            inner: JsonValue = found["result"]
+            return inner
+        return found
+    return value
+
+
+GOOGLE_ADK_V1 = GoogleAdkV1()
