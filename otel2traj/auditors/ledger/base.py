@@ -40,6 +40,10 @@ class Report:
         """Position of the event at hand, from 0; lines that hold no event count too."""
         self.line = 0
         """Line of the event at hand, from 1; 0 where the whole ledger is meant."""
+        self.gap = False
+        """Whether a line between the event before and the one at hand held no event."""
+        self.passed_over = 0
+        """How many lines held no event."""
         self.text: bytes | None = None
         """The line of the event at hand where it is its canonical form, to the byte; else None."""
 

@@ -18,16 +18,12 @@ class Chain:
         self._previous: str | None = None
         self._unhashed: JsonObject | None = None
         """The event before, where no chain had begun: hashed only if the next one refers to it."""
-        self._next = 0
-        """The index that would be next if no line was passed over."""
         self._hashed = 0
         self._bare = 0
         self._chained = False
 
     def event(self, event: JsonObject, report: Report) -> None:
         recorded, link = event.get("event_hash"), event.get("prev_event_hash")
-        known = report.index == self._next
-        self._next = report.index + 1
         if recorded is None and link is None and not self._chained:
             self._bare += 1
             self._unhashed = event
@@ -42,15 +38,15 @@ class Chain:
             self._hashed += 1
             if recorded != own:
                 report.fail(OWN, "event_hash does not recompute")
-        self._check_link(event, report, known)
+        self._check_link(event, report)
         self._previous, self._chained = own, True
 
-    def _check_link(self, event: JsonObject, report: Report, known: bool) -> None:
+    def _check_link(self, event: JsonObject, report: Report) -> None:
         link = event.get("prev_event_hash")
         if report.index == 0:
             if link is not None:
                 report.fail(LINK, "prev_event_hash points to an event before the first")
-        elif not self._chained or not known:
+        elif not self._chained or report.gap:
             pass
         elif link is None:
             if event.get("event_hash") is not None:

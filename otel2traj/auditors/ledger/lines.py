@@ -26,7 +26,10 @@ def events(lines: Iterable[bytes], report: Report) -> Iterator[JsonObject | None
             continue
         report.index += 1
         report.line = number
-        yield _event(text, report)
+        event = _event(text, report)
+        yield event
+        report.gap = event is None
+        report.passed_over += event is None
     if report.index < 0:
         report.line = 0
         report.fail_plainly(EMPTY, "the ledger is empty")
