@@ -13,6 +13,8 @@ from ..providers import provider_for
 from .archive import Archive
 from .hydrate import read_head
 
+ABB_FRAMEWORK = "abb_framework"
+
 
 class Glance:
     """Fills the heads of one index. Readings of small attempts are kept, so that they are not made twice."""
@@ -71,7 +73,8 @@ class Glance:
         head.conversation_id = head.conversation_id or reading.conversation_id
         head.agent_name = head.agent_name if head.agent_name is not None else reading.agent_name
         if head.role is Role.MODEL_CALL:
-            head.response_id = reading.response_id
+            if ABB_FRAMEWORK not in head.dialects:  # the contract joins this recorder to the wire by the header alone
+                head.response_id = reading.response_id
             head.emitted = [emitted(call) for call in reading.tool_calls or []]
             head.has_output = reading.has_output()
             head.has_content = head.has_output or reading.messages is not None

@@ -130,10 +130,12 @@ class WireHead:
     reported: list[Reported] = field(default_factory=list)
 
     def order(self) -> tuple[int, int, str, int]:
+        """Sort key: when it was sent, or the first that is known of it."""
         ref = self.request or self.error or self.response
+        known = self.start_ns if self.start_ns is not None else self.end_ns
         return (
-            0 if self.start_ns is not None else 1,
-            self.start_ns or 0,
+            0 if known is not None else 1,
+            known or 0,
             self.source,
             0 if ref is None else ref.offset,
         )

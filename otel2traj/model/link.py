@@ -23,6 +23,7 @@ class JoinRule(StrEnum):
     FRAMEWORK_SPAN_ID = "framework_span_id"
     TRACEPARENT = "traceparent"
     RESPONSE_ID = "response_id"
+    ENCLOSING_SPAN = "enclosing_span"
 
 
 class InferenceRule(StrEnum):

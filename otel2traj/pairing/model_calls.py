@@ -1,7 +1,8 @@
 """Wire calls and model spans to model calls: which recordings tell of one call.
 
-First match wins: the span id in the interceptor's header, a span id in a trace context, the response's own id. A model
-span with model spans below it is a wrapper; its leaves are the calls. Nothing is ever joined by time or by content.
+First match wins: the span id in the interceptor's header, a span id in a trace context, the response's own id, and the
+only model span below the only wire call's named span. A model span with model spans below it is a wrapper; its leaves
+are the calls. Nothing is ever joined by time or by content.
 """
 
 from __future__ import annotations
@@ -33,6 +34,24 @@ class _Leaves:
         for leaf in self.leaves:
             for wrapper in self.wrappers(leaf):
                 self._under.setdefault(id(wrapper), []).append(leaf)
+        self._enclosed = self._enclosing()
+
+    def _enclosing(self) -> dict[int, SpanHead | None]:
+        """By every span that is no model span: the only leaf below it, or None where there are several."""
+        out: dict[int, SpanHead | None] = {}
+        for leaf in self.leaves:
+            above = leaf.parent
+            while above is not None:
+                known = id(above) in out
+                if known and out[id(above)] is None:
+                    break  # all further up have several too
+                out[id(above)] = None if known else leaf
+                above = above.parent
+        return out
+
+    def enclosed(self, head: SpanHead) -> SpanHead | None:
+        """The only model leaf below a span."""
+        return self._enclosed.get(id(head))
 
     def wrappers(self, leaf: SpanHead) -> list[SpanHead]:
         """Model spans around it, nearest first."""
@@ -89,6 +108,7 @@ def pair_model_calls(
             mine.join = JoinRule.RESPONSE_ID
             joined[id(found)] = [mine]
             loose.remove(mine)
+    _join_enclosed(loose, joined, by_head, tree)
     out = [*loose]
     absorbed = _absorb(joined, calls, by_response)
     for call in calls:
@@ -181,6 +201,31 @@ def _by_response_id(calls: list[ModelCall], wires: list[WireHead]) -> dict[str, 
         if wire.response_id is not None:
             on_wire[wire.response_id] = on_wire.get(wire.response_id, 0) + 1
     return {key: found[0] for key, found in spans.items() if len(found) == 1 and on_wire.get(key) == 1}
+
+
+def _join_enclosed(
+    loose: list[ModelCall], joined: dict[int, list[ModelCall]], by_head: dict[int, ModelCall], tree: _Leaves
+) -> None:
+    """A wire call that alone names a span with a single model span below it, where the tool call ids agree."""
+    named: dict[int, list[ModelCall]] = {}
+    for mine in loose:
+        if mine.anchor is not None:
+            named.setdefault(id(mine.anchor), []).append(mine)
+    for found in named.values():
+        anchor = found[0].anchor
+        leaf = None if anchor is None else tree.enclosed(anchor)
+        call = None if leaf is None else by_head.get(id(leaf))
+        if len(found) != 1 or leaf is None or call is None or id(call) in joined:
+            continue
+        mine = found[0]
+        assert mine.wire is not None
+        if leaf.emitted and {item.id for item in leaf.emitted} != {item.id for item in mine.wire.emitted}:
+            continue
+        if None not in (leaf.response_id, mine.wire.response_id) and leaf.response_id != mine.wire.response_id:
+            continue
+        mine.join = JoinRule.ENCLOSING_SPAN
+        joined[id(call)] = [mine]
+        loose.remove(mine)
 
 
 def _absorb(joined: dict[int, list[ModelCall]], calls: list[ModelCall], by_response: dict[str, ModelCall]) -> set[int]:

@@ -63,7 +63,7 @@ def _inherit_inputs(links: list[ToolLink]) -> None:
 
 
 def find_reported(links: Iterable[ToolLink], calls: Iterable[ModelCall]) -> None:
-    """What the first later request reports as a call's result: evidence of what the model was told. `calls` in order."""
+    """What the first later request reports as a call's result: what the model was told. `calls` come in order."""
     told: dict[str, list[tuple[int, ModelCall, Reported]]] = {}
     place: dict[int, int] = {}
     for number, call in enumerate(calls):
