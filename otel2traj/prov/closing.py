@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from ..canonical import JsonObject
 from ..model.trajectory import Header, SdkInput, Summary
 from ..model.unknown import UnknownReason
-from .records import AerWriter, Record
+from .records import Record
+from .state import State
 
 _JUDGEMENTS: Final = ("judgement", "judgements")
 
@@ -16,16 +16,9 @@ _JUDGEMENTS: Final = ("judgement", "judgements")
 class Closing:
     """Writes the records of a summary, in the order of its Inputs and then of its sources."""
 
-    def __init__(
-        self,
-        writer: AerWriter,
-        new: Callable[[str], str],
-        header: Header,
-        scopes: set[str],
-        harness: str | None,
-    ) -> None:
-        self._writer, self._new, self._header = writer, new, header
-        self._scopes, self._harness = scopes, harness
+    def __init__(self, state: State, header: Header, harness: str | None) -> None:
+        self._new, self._writer = state.new, state.writer
+        self._header, self._scopes, self._harness = header, state.scopes, harness
 
     def write(self, summary: Summary) -> None:
         for item in summary.inputs:

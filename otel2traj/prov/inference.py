@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..canonical import JsonObject
-from .aer import call_ids
 from .core import basis, known, x
 from .document import Basis, Builder, Node
+from .messages import call_ids
 from .sem import reports_result, role_of
 
 _METHODS: Final = {

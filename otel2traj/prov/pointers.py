@@ -6,7 +6,10 @@ from typing import Final
 
 from ..canonical import JsonObject
 from ..model.trajectory import Step, StepSource, ToolLog
+from .records import Record, listed
 
+_IDENTIFIERS: Final = ("interaction_id", "call_id", "framework_span_id", "trace_id", "otel_span_id", "response_id")
+_DIGESTS: Final = ("request_sha256", "response_sha256")
 _POINTER: Final = ("path", "line", "offset", "length", "sha256", "what")
 _BY_WHAT: Final = {
     "request": "interceptor",
@@ -52,3 +55,19 @@ def producer(log: ToolLog) -> str | None:
         if what.startswith(("span_", "tool_outcome")):
             return "framework"
     return None
+
+
+def identify(record: Record, evidence: JsonObject, by: str) -> None:
+    """The identifiers and digests that stand in an `evidence` object, as fields of a record."""
+    for name in _IDENTIFIERS:
+        if evidence.get(name) is not None:
+            derived = name == "interaction_id"
+            record.say(name, evidence[name], "adapter" if derived else by, "interaction_identity" if derived else None)
+    for name in _DIGESTS:
+        if evidence.get(name) is not None:
+            record.say(name, evidence[name], "adapter", "payload_digest")
+    if evidence.get("join") is not None:
+        rule = f"join_{evidence['join']}"
+        record.say("join", str(evidence["join"]), "adapter", rule if listed(rule) else "join_unlisted")
+    if isinstance(evidence.get("said_by"), dict):
+        record.say("said_by", evidence["said_by"], "adapter", "dialect_reading")

@@ -99,6 +99,11 @@ def rule_id(name: str) -> str:
     return catalogue("otel2traj")[name].id
 
 
+def listed(name: str) -> bool:
+    """Whether the adapter's catalogue has the rule."""
+    return name in catalogue("otel2traj").rules
+
+
 def cited(name: str, producer: str | None) -> str:
     """The rule itself where its entry cites the code that produced the record, else its class-I twin."""
     return name if producer in catalogue("otel2traj")[name].cites else f"{name}_unverified"
