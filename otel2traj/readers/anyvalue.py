@@ -32,6 +32,7 @@ class _Text(Struct, gc=False, forbid_unknown_fields=True):
 
 
 _text = msgspec.json.Decoder(_Text).decode
+_decode_pairs = msgspec.json.Decoder(list[KeyValue] | None).decode
 
 _NON_FINITE: Final = {"nan": "NaN", "infinity": "Infinity", "-infinity": "-Infinity", "inf": "Infinity"}
 
@@ -138,34 +139,31 @@ def real(item: Any) -> JsonValue:
     return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
 
 
-class Attributes(Mapping[str, Any]):
-    """Attributes whose values decode at `[]` and are kept once decoded. Keys are cheap. It holds on to the bytes it
-    was read from, so keep values and not the mapping."""
+class LazyAttributes(Mapping[str, Any]):
+    """Attributes whose values decode when they are asked for, and are kept once decoded."""
 
     __slots__ = ("_values",)
 
-    def __init__(self, pairs: Iterable[KeyValue]) -> None:
-        self._values: dict[str, Any] = {pair.key: pair.value for pair in pairs}
+    _values: dict[str, Any]
+
+    def _decoded(self) -> dict[str, Any]:
+        """Names and values, each value decoded or not."""
+        return self._values
 
     def __getitem__(self, key: str) -> Any:
-        value = self._values[key]
-        if type(value) is Raw:
-            value = self._values[key] = decode_raw(value)
-        return value
+        raise NotImplementedError
 
     def get(self, key: str, default: Any = None) -> Any:
-        if key not in self._values:
-            return default
-        return self[key]
+        return self[key] if key in self._decoded() else default
 
     def __contains__(self, key: object) -> bool:
-        return key in self._values
+        return key in self._decoded()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        return iter(self._decoded())
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._decoded())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mapping) and dict(self) == dict(other)
@@ -173,4 +171,41 @@ class Attributes(Mapping[str, Any]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Attributes({dict(self)!r})"
+        return f"{type(self).__name__}({dict(self)!r})"
+
+
+class Attributes(LazyAttributes):
+    """Attributes given as the JSON bytes of a list of pairs. It holds on to the block it was read from: keep values,
+    not the mapping."""
+
+    __slots__ = ("_raw",)
+
+    def __init__(self, raw: Raw) -> None:
+        self._raw: Raw | None = raw
+
+    def _decoded(self) -> dict[str, Any]:
+        if self._raw is not None:
+            raw, self._raw = self._raw, None
+            self._values = _pairs(raw)
+        return self._values
+
+    def __getitem__(self, key: str) -> Any:
+        values = self._decoded()
+        value = values[key]
+        if type(value) is Raw:
+            value = values[key] = decode_raw(value)
+        return value
+
+
+def _pairs(raw: Raw) -> dict[str, Any]:
+    try:
+        return {pair.key: pair.value for pair in _decode_pairs(raw) or ()}
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    try:
+        value, _ = loads_tolerant(memoryview(raw))
+    except (JsonError, RecursionError):
+        return {}
+    if isinstance(value, dict):
+        return {str(key): item for key, item in value.items()}
+    return dict(decode_pairs(value)) if isinstance(value, list) else {}

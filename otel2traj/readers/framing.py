@@ -14,6 +14,9 @@ from typing import Final, NamedTuple
 from ..model.evidence import Notice
 from .inflate import Stream
 
+BLOCK: Final = 1 << 20
+"""Bytes that are read at once."""
+
 GIANT: Final = 64 << 20
 """Bytes of one document up to which it is held in memory; beyond, it is mapped."""
 
@@ -33,9 +36,15 @@ class Doc(NamedTuple):
     end: int
     base: int
     line: int
+    utf8: bool = False
+    """Whether it is known to be UTF-8, and to stand on one line."""
 
     def view(self) -> memoryview:
         return memoryview(self.buffer)[self.start : self.end]
+
+    @property
+    def one_line(self) -> bool:
+        return self.utf8 or self.lines(self.start, self.end - 1) == 0
 
     def text(self) -> bytes | memoryview:
         """The document without a copy where that is possible."""
@@ -80,43 +89,51 @@ class _Framer:
         self.mapped: mmap.mmap | None = None
 
     def run(self) -> Iterator[Doc | Notice]:
-        offset, number = 0, 0
-        size, stream = self.stream.size, self.stream
-        while offset < size:
-            line = stream.file.readline(min(GIANT, size - offset))
-            if not line:
-                break
-            number += 1
-            if len(line) == GIANT and not line.endswith(b"\n") and offset + GIANT < size:
-                end = self._giant_end(offset)
-                yield from self._line(self._map(), offset, end, 0, number)
-                offset = end
-            else:
-                stream.digest(line)
-                yield from self._line(line, 0, len(line), offset, number)
-                offset += len(line)
+        offset, number, size = 0, 1, self.stream.size
+        begun: list[bytes] = []
+        """Pieces of a line that began in an earlier block."""
+        length = 0
+        while offset < size and (block := self.stream.read_chunk(min(BLOCK, size - offset))):
+            at, last = 0, block.rfind(b"\n") + 1
+            if length and last:
+                at = block.find(b"\n") + 1
+                base = offset - length
+                if begun:
+                    line = b"".join(begun) + block[:at]
+                    yield from self._line(Doc(line, 0, len(line), base, number, is_utf8(line)))
+                else:
+                    yield from self._line(Doc(self._map(), base, offset + at, 0, number))
+                begun, length, number = [], 0, number + 1
+            if at < last:
+                utf8 = is_utf8(block if at == 0 and last == len(block) else memoryview(block)[at:last])
+                while at < last:
+                    end = block.find(b"\n", at) + 1
+                    yield from self._line(Doc(block, at, end, offset, number, utf8))
+                    at, number = end, number + 1
+            if last < len(block):
+                length += len(block) - last
+                begun.append(block[last:])
+                if length > GIANT:
+                    begun = []
+            offset += len(block)
+        if begun:
+            line = b"".join(begun)
+            yield from self._line(Doc(line, 0, len(line), offset - length, number, is_utf8(line)))
+        elif length:
+            yield from self._line(Doc(self._map(), offset - length, offset, 0, number))
         yield from self._drop()
 
-    def _giant_end(self, offset: int) -> int:
-        """Passes over a line that is too long to hold, and digests it."""
-        mapped = self._map()
-        found = mapped.find(b"\n", offset)
-        end = self.stream.size if found < 0 else found + 1
-        for at in range(offset, end, GIANT):
-            self.stream.digest(memoryview(mapped)[at : min(at + GIANT, end)])
-        self.stream.file.seek(end)
-        return end
-
-    def _line(self, buffer: Buffer, start: int, end: int, base: int, number: int) -> Iterator[Doc | Notice]:
+    def _line(self, doc: Doc) -> Iterator[Doc | Notice]:
+        buffer, start, end, base, number, _ = doc
         if number == 1 and buffer[start : start + 3] == b"\xef\xbb\xbf":
             start += 3
+            doc = doc._replace(start=start)
             yield Notice("repaired_record", "byte-order-mark", self.stream.name, 1, lossy=False)
-        if self.depth == 0 or buffer[start : start + 2] == b'{"':
-            doc = Doc(buffer, start, end, base, number)
-            if self.whole(doc):
+        if (self.depth == 0 or buffer[start : start + 2] == b'{"') and self.whole(doc):
+            if self.pending:
                 yield from self._drop()
-                yield doc
-                return
+            yield doc
+            return
         yield from self._scan(buffer, start, end, base, number)
 
     def _scan(self, buffer: Buffer, start: int, end: int, base: int, number: int) -> Iterator[Doc | Notice]:
@@ -147,7 +164,7 @@ class _Framer:
                 depth -= 1
                 if depth == 0:
                     at = match.end()
-                    yield self._complete(buffer, at, base, number)
+                    yield self._complete(buffer, start, at, base, number)
             elif match.end() == place + 1:
                 self.depth = depth
                 self._hold(buffer, start, end, number)
@@ -173,8 +190,8 @@ class _Framer:
         self.held += end - start
         self.pending.append((number, buffer[start:end] if self.held <= GIANT else b""))
 
-    def _complete(self, buffer: Buffer, end: int, base: int, number: int) -> Doc:
-        """The document that ends at `end` of the line at hand."""
+    def _complete(self, buffer: Buffer, start: int, end: int, base: int, number: int) -> Doc:
+        """The document that ends at `end` of the buffer, in the line that begins at `start`."""
         begin, pending, held = self.begin, self.pending, self.held
         self.pending, self.depth, self.held = [], 0, 0
         if not pending:
@@ -182,7 +199,7 @@ class _Framer:
         first = pending[0][0]
         if held > GIANT or not isinstance(buffer, bytes):
             return Doc(self._map(), begin, base + end, 0, first)
-        data = b"".join(piece for _, piece in pending) + buffer[:end]
+        data = b"".join(piece for _, piece in pending) + buffer[start:end]
         return Doc(data, self.skipped, len(data), begin - self.skipped, first)
 
     def _drop(self) -> Iterator[Notice]:
@@ -199,3 +216,13 @@ class _Framer:
         if self.mapped is None:
             self.mapped = mmap.mmap(self.stream.file.fileno(), self.stream.size, access=mmap.ACCESS_READ)
         return self.mapped
+
+
+def is_utf8(data: bytes | memoryview) -> bool:
+    if isinstance(data, bytes) and data.isascii():
+        return True
+    try:
+        str(data, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

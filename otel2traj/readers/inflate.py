@@ -12,7 +12,9 @@ import hashlib
 import os
 import tempfile
 import zlib
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, BinaryIO, Final, cast
 
@@ -24,6 +26,12 @@ INFLATE_LIMIT: Final = 4 << 30
 """Bytes that a compressed file may become, unless the caller says otherwise."""
 
 CHUNK: Final = 1 << 18
+BESIDE: Final = 1 << 19
+"""Bytes from which on a piece is digested on a thread of its own."""
+
+QUEUE: Final = 4
+"""Pieces that may wait for their digest."""
+
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
@@ -38,6 +46,8 @@ class Stream:
         self.container = ""
         self._hash = hashlib.sha256()
         self._hashed_to = 0
+        self._thread: ThreadPoolExecutor | None = None
+        self._waiting: deque[Future[None]] = deque()
         self._own: BinaryIO = os.fdopen(open_source(path), "rb", buffering=CHUNK)
         try:
             self.own_size = os.fstat(self._own.fileno()).st_size
@@ -105,19 +115,34 @@ class Stream:
 
     def rewind(self) -> None:
         """Back to the beginning, for another pass."""
+        self._digested()
         self.file.seek(0)
         if self.file is self._own:
             self._hash = hashlib.sha256()
             self._hashed_to = 0
 
     def digest(self, data: bytes | memoryview) -> None:
-        """Counts bytes read from the file itself; called once for each byte, in order."""
-        if self.file is self._own:
+        """Counts bytes read from the file itself; called once for each byte, in order. Large pieces are digested beside
+        the reading, on a thread of their own, since hashing needs no interpreter."""
+        if self.file is not self._own:
+            return
+        self._hashed_to += len(data)
+        if self._waiting or len(data) >= BESIDE:
+            if self._thread is None:
+                self._thread = ThreadPoolExecutor(1, "digest")
+            self._waiting.append(self._thread.submit(self._hash.update, data))
+            if len(self._waiting) > QUEUE:
+                self._waiting.popleft().result()
+        else:
             self._hash.update(data)
-            self._hashed_to += len(data)
+
+    def _digested(self) -> None:
+        while self._waiting:
+            self._waiting.popleft().result()
 
     def finish(self) -> tuple[str, int]:
         """SHA-256 in hex and number of the file's own bytes; remarks on a file that changed are in `notices`."""
+        self._digested()
         for _ in self._limited_rest():
             pass
         now = os.fstat(self._own.fileno()).st_size
@@ -138,6 +163,9 @@ class Stream:
         return os.pread(self.file.fileno(), length, offset)
 
     def close(self) -> None:
+        self._digested()
+        if self._thread is not None:
+            self._thread.shutdown()
         if getattr(self, "file", self._own) is not self._own:
             self.file.close()
         self._own.close()

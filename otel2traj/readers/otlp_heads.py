@@ -6,7 +6,6 @@ read.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 import msgspec
@@ -14,15 +13,15 @@ from msgspec import Raw, Struct
 
 from ..canonical import JsonError, JsonObject, loads
 from ..model.evidence import EvidenceRef, LogRecord, SpanEvent, SpanRecord
-from .anyvalue import NOTHING, Attributes, KeyValue, decode_raw
+from .anyvalue import NOTHING, Attributes, decode_raw
 from .context import Context
 from .otlp_dict import link, severity
 
-_TRACE: Final = re.compile("[0-9a-f]{32}").fullmatch
-_SPAN: Final = re.compile("[0-9a-f]{16}").fullmatch
+_HEX: Final = "0123456789abcdef"
 _NO_TRACE: Final = "0" * 32
 _NO_SPAN: Final = "0" * 16
-_NO_ATTRIBUTES: Final = Attributes(())
+_LIST: Final = Raw(b"[]")
+_NULL: Final = b"null"
 
 
 class _Status(Struct, gc=False):
@@ -33,11 +32,13 @@ class _Status(Struct, gc=False):
 class _Event(Struct, gc=False):
     name: str | None = None
     timeUnixNano: str | int | None = None
-    attributes: list[KeyValue] | None = None
+    attributes: Raw = _LIST
     droppedAttributesCount: int | None = 0
 
 
-class _Span(Struct, gc=False):
+class SpanHead(Struct, gc=False):
+    """A span whose attributes, events and links are still bytes."""
+
     traceId: str
     spanId: str
     parentSpanId: str | None = None
@@ -45,9 +46,9 @@ class _Span(Struct, gc=False):
     kind: int | None = 0
     startTimeUnixNano: str | int | None = None
     endTimeUnixNano: str | int | None = None
-    attributes: list[KeyValue] | None = None
-    events: list[_Event] | None = None
-    links: list[Raw] | None = None
+    attributes: Raw = _LIST
+    events: Raw = _LIST
+    links: Raw = _LIST
     status: _Status | None = None
     traceState: str | None = None
     droppedAttributesCount: int | None = 0
@@ -64,11 +65,13 @@ class _Log(Struct, gc=False):
     severityText: str | None = None
     severityNumber: int | None = None
     body: Raw = NOTHING
-    attributes: list[KeyValue] | None = None
+    attributes: Raw = _LIST
     droppedAttributesCount: int | None = 0
 
 
-_decode_span = msgspec.json.Decoder(_Span).decode
+_decode_head = msgspec.json.Decoder(SpanHead).decode
+_decode_events = msgspec.json.Decoder(list[_Event]).decode
+_decode_links = msgspec.json.Decoder(list[Raw]).decode
 _decode_log = msgspec.json.Decoder(_Log).decode
 
 _UNUSUAL: Final = (msgspec.DecodeError, RecursionError, ValueError, JsonError)
@@ -81,40 +84,40 @@ def _time(value: str | int | None) -> int | None:
     return number if number > 0 else None
 
 
-def _attributes(pairs: list[KeyValue] | None) -> Attributes:
-    return Attributes(pairs) if pairs else _NO_ATTRIBUTES
-
-
-def _link(raw: Raw) -> JsonObject:
-    return link(loads(memoryview(raw)))
-
-
 def decode_span(raw: Raw | bytes | memoryview, context: Context, ref: EvidenceRef) -> SpanRecord | None:
     try:
-        head = _decode_span(raw)
-        parent = head.parentSpanId
-        if (
-            _TRACE(head.traceId) is None
-            or _SPAN(head.spanId) is None
-            or head.traceId == _NO_TRACE
-            or head.spanId == _NO_SPAN
-            or (parent and (_SPAN(parent) is None or parent == _NO_SPAN))
-        ):
-            return None
-        events = head.events
-        status = head.status
+        head = _decode_head(raw)
+    except _UNUSUAL:
+        return None
+    return span_record(head, context, ref)
+
+
+def span_record(head: SpanHead, context: Context, ref: EvidenceRef) -> SpanRecord | None:
+    trace, span, parent = head.traceId, head.spanId, head.parentSpanId
+    if (
+        len(trace) != 32
+        or len(span) != 16
+        or trace.strip(_HEX)
+        or span.strip(_HEX)
+        or trace == _NO_TRACE
+        or span == _NO_SPAN
+        or (parent and (len(parent) != 16 or parent.strip(_HEX) or parent == _NO_SPAN))
+    ):
+        return None
+    status = head.status
+    try:
         return SpanRecord(
-            head.traceId,
-            head.spanId,
+            trace,
+            span,
             parent or None,
             head.name or "",
-            _attributes(head.attributes),
+            Attributes(head.attributes),
             ref,
             head.kind or 0,
             _time(head.startTimeUnixNano),
             _time(head.endTimeUnixNano),
-            [_event(event) for event in events] if events else [],
-            [_link(item) for item in head.links] if head.links else [],
+            _events(head.events),
+            _links(head.links),
             0 if status is None else status.code or 0,
             None if status is None else status.message or None,
             context.scope_name,
@@ -129,21 +132,35 @@ def decode_span(raw: Raw | bytes | memoryview, context: Context, ref: EvidenceRe
         return None
 
 
-def _event(event: _Event) -> SpanEvent:
-    return SpanEvent(
-        event.name or "", _time(event.timeUnixNano), _attributes(event.attributes), event.droppedAttributesCount or 0
-    )
+def _events(raw: Raw) -> list[SpanEvent]:
+    if len(raw) == 2 or bytes(raw) == _NULL:
+        return []
+    return [
+        SpanEvent(
+            event.name or "",
+            _time(event.timeUnixNano),
+            Attributes(event.attributes),
+            event.droppedAttributesCount or 0,
+        )
+        for event in _decode_events(raw)
+    ]
+
+
+def _links(raw: Raw) -> list[JsonObject]:
+    if len(raw) == 2 or bytes(raw) == _NULL:
+        return []
+    return [link(loads(memoryview(one))) for one in _decode_links(raw)]
 
 
 def decode_log(raw: Raw | bytes | memoryview, context: Context, ref: EvidenceRef) -> LogRecord | None:
     try:
         head = _decode_log(raw)
         trace, span = head.traceId or None, head.spanId or None
-        if (trace is not None and (_TRACE(trace) is None or trace == _NO_TRACE)) or (
-            span is not None and (_SPAN(span) is None or span == _NO_SPAN)
+        if (trace is not None and (len(trace) != 32 or trace.strip(_HEX) or trace == _NO_TRACE)) or (
+            span is not None and (len(span) != 16 or span.strip(_HEX) or span == _NO_SPAN)
         ):
             return None
-        attributes = _attributes(head.attributes)
+        attributes = Attributes(head.attributes)
         name = head.eventName or ""
         if name == "":
             named = attributes.get("event.name")

@@ -12,20 +12,22 @@ from collections.abc import Iterator
 from typing import Final
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from ..canonical import JsonError, JsonObject, loads_tolerant
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanRecord
 from . import otlp_dict
 from .context import EMPTY, Context, OffsetTable, Repairs
-from .framing import Doc, documents
+from .framing import Doc, documents, is_utf8
 from .inflate import Stream
-from .otlp_heads import decode_log, decode_span
+from .otlp_extents import span_extents
+from .otlp_heads import SpanHead, decode_log, decode_span, span_record
 from .otlp_locate import locate
+from .otlp_shapes import Document, HeadDocument, decode_document, decode_heads, groups_of
 from .outline import Head
 
-_NULL: Final = Raw(b"null")
+_REFUSED: Final = (msgspec.DecodeError, RecursionError)
 _WORDS: Final = (
     *(f'"resource{one}"'.encode() for one in ("Spans", "Logs", "Metrics", "_spans", "_logs", "_metrics")),
     *(f'"{one}"'.encode() for one in ("scopeSpans", "scopeLogs")),
@@ -33,50 +35,6 @@ _WORDS: Final = (
 _TOP: Final = frozenset(
     ("resourceSpans", "resourceLogs", "resourceMetrics", "resource_spans", "resource_logs", "resource_metrics")
 )
-
-
-class _Scope(Struct, gc=False):
-    scope: Raw = _NULL
-    instrumentationLibrary: Raw = _NULL
-    spans: list[Raw] | None = None
-    logRecords: list[Raw] | None = None
-    logs: list[Raw] | None = None
-
-    def library(self) -> Raw:
-        return self.scope if self.scope is not _NULL else self.instrumentationLibrary
-
-
-class _Resource(Struct, gc=False):
-    resource: Raw = _NULL
-    scopeSpans: list[_Scope] | None = None
-    instrumentationLibrarySpans: list[_Scope] | None = None
-    scopeLogs: list[_Scope] | None = None
-    instrumentationLibraryLogs: list[_Scope] | None = None
-
-
-class _Document(_Resource, gc=False):
-    resourceSpans: list[_Resource] | None = None
-    resourceLogs: list[_Resource] | None = None
-    resourceMetrics: list[Raw] | None = None
-
-    def resources(self) -> list[_Resource]:
-        if self.resourceSpans is None and self.resourceLogs is None:
-            return [self]
-        return [*(self.resourceSpans or ()), *(self.resourceLogs or ())]
-
-    def known(self) -> bool:
-        return (
-            self.resourceSpans is not None
-            or self.resourceLogs is not None
-            or self.resourceMetrics is not None
-            or self.scopeSpans is not None
-            or self.scopeLogs is not None
-            or self.instrumentationLibrarySpans is not None
-            or self.instrumentationLibraryLogs is not None
-        )
-
-
-_decode = msgspec.json.Decoder(_Document).decode
 
 
 class OtlpJson:
@@ -91,7 +49,7 @@ class OtlpJson:
         self._contexts = OffsetTable(EMPTY)
         self._known: dict[tuple[bytes, bytes, bool], Context] = {}
         self._repairs = Repairs(source.path)
-        self._decoded: _Document | None = None
+        self._decoded: HeadDocument | Document | None = None
         self._begun = False
 
     def records(self) -> Iterator[SpanRecord | LogRecord | Notice]:
@@ -106,7 +64,9 @@ class OtlpJson:
             decoded, self._decoded = self._decoded, None
             if decoded is None and self._whole(doc):
                 decoded, self._decoded = self._decoded, None
-            if decoded is not None:
+            if isinstance(decoded, HeadDocument):
+                yield from self._heads(decoded, doc)
+            elif decoded is not None:
                 yield from self._document(decoded, doc)
             else:
                 yield from self._located(doc)
@@ -119,21 +79,59 @@ class OtlpJson:
 
     def _whole(self, doc: Doc) -> bool:
         """Decodes a document the fast way; False where that is not possible."""
+        self._decoded = None
+        view = doc.view()
+        if not (doc.utf8 or is_utf8(view)):
+            return False
         try:
-            decoded = _decode(doc.view())
-        except (msgspec.DecodeError, RecursionError):
-            return False
-        if not decoded.known() or not _is_utf8(doc.text()):
-            return False
-        self._decoded = decoded
-        return True
+            self._decoded = decode_heads(view)
+        except _REFUSED:
+            try:
+                decoded = decode_document(view)
+            except _REFUSED:
+                return False
+            self._decoded = decoded if decoded.known() else None
+        return self._decoded is not None
 
-    def _document(self, decoded: _Document, doc: Doc) -> Iterator[SpanRecord | LogRecord | Notice]:
+    def _heads(self, decoded: HeadDocument, doc: Doc) -> Iterator[SpanRecord | LogRecord | Notice]:
+        """The records of a document of spans alone."""
+        found: list[tuple[Context, list[SpanHead]]] = []
+        gap = 0
+        for resource in decoded.resourceSpans:
+            gap += len(resource.resource)
+            for scope in resource.scopeSpans or ():
+                gap += len(scope.scope)
+                if scope.spans:
+                    found.append((self._context(resource.resource, scope.scope, False), scope.spans))
+        extents = span_extents(doc.buffer, doc.start, doc.end, [spans for _, spans in found], gap) if found else []
+        if extents is None:
+            yield from self._document(decode_document(doc.view()), doc)
+            return
+        path, base, line, place = self.source.path, doc.base, doc.line, iter(extents)
+        counted, one_line = doc.start, doc.one_line
+        for context, heads in found:
+            first = True
+            for head in heads:
+                begin, end = next(place)
+                if not one_line:
+                    line, counted = line + doc.lines(counted, begin), begin
+                if first:
+                    self._contexts.put(base + begin, context)
+                    first = False
+                ref = EvidenceRef(path, base + begin, end - begin, line)
+                record = span_record(head, context, ref)
+                if record is not None:
+                    yield record
+                else:
+                    yield from self._slow(doc.buffer[begin:end], context, ref)
+
+    def _document(self, decoded: Document, doc: Doc) -> Iterator[SpanRecord | LogRecord | Notice]:
+        """The records of any other document that the typed decoder takes."""
         buffer, at, line, counted = doc.buffer, doc.start, doc.line, doc.start
-        one_line = doc.lines(doc.start, doc.end - 1) == 0
+        one_line = doc.one_line
         self.metrics += len(decoded.resourceMetrics or ())
         for resource in decoded.resources():
-            for group, raws, logs in _groups(resource):
+            for group, raws, logs in groups_of(resource):
                 context = self._context(resource.resource, group.library(), logs)
                 at = _find(doc, raws[0], at)
                 self._contexts.put(doc.base + at, context)
@@ -193,7 +191,7 @@ class OtlpJson:
             ref = EvidenceRef(self.source.path, doc.base + place.start, place.end - place.start, line)
             raw = doc.buffer[place.start : place.end]
             record = None
-            if not place.snake and _is_utf8(raw):
+            if not place.snake and is_utf8(raw):
                 record = decode_log(raw, context, ref) if place.logs else decode_span(raw, context, ref)
             if record is not None:
                 yield record
@@ -244,15 +242,6 @@ def _tolerant(
     return otlp_dict.span(value, context, ref, repairs)
 
 
-def _groups(resource: _Resource) -> Iterator[tuple[_Scope, list[Raw], bool]]:
-    for group in (*(resource.scopeSpans or ()), *(resource.instrumentationLibrarySpans or ())):
-        if group.spans:
-            yield group, group.spans, False
-    for group in (*(resource.scopeLogs or ()), *(resource.instrumentationLibraryLogs or ())):
-        if group.logRecords or group.logs:
-            yield group, group.logRecords or group.logs or [], True
-
-
 def _find(doc: Doc, raw: Raw, at: int) -> int:
     """Where the text of `raw` stands in the document, from `at` on; from the beginning where members are in an
     unusual order."""
@@ -273,16 +262,6 @@ def _object(text: bytes) -> JsonObject:
     except (JsonError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def _is_utf8(data: bytes | memoryview) -> bool:
-    if isinstance(data, bytes) and data.isascii():
-        return True
-    try:
-        str(data, "utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 class OtlpJsonReader:

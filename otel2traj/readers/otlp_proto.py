@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..canonical import JsonObject, JsonValue
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanEvent, SpanRecord
-from .anyvalue import Attributes, base64_value, real
+from .anyvalue import LazyAttributes, base64_value, real
 from .context import EMPTY, Context, OffsetTable, Repairs
 from .ids import plain_id
 from .inflate import Stream
@@ -108,7 +108,7 @@ class _Lazy:
         self.pair = pair
 
 
-class ProtoAttributes(Attributes):
+class ProtoAttributes(LazyAttributes):
     """Attributes whose values decode at `[]`."""
 
     __slots__ = ()

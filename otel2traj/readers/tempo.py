@@ -5,16 +5,23 @@ https://github.com/grafana/tempo/blob/v2.8.0/pkg/tempopb/tempo.proto
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from ..model.evidence import Source
 from .inflate import Stream
 from .otlp_json import OtlpJson
 from .outline import Head
+
+_BEGIN: Final = re.compile(rb'\s*\{\s*"(?:batches|trace)"')
 
 
 class Tempo:
     name = "tempo"
 
     def recognises(self, head: Head) -> bool:
+        if _BEGIN.match(head.data) is None:
+            return False
         for under in ((), ("trace",)):
             if any(
                 head.has(group, under=(*under, "batches"))
