@@ -18,7 +18,7 @@ class AbbFramework(SpanDialect):
     source = "https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/"
     switch_on = "on by default; payloads stand in `otel-payloads/` beside the spans"
     leaves_out = "tool definitions and request parameters (the recorder keeps only a callback's metadata)"
-    marks = Marks(keys=("abb.kind", "abb.framework_span_id"))
+    marks = Marks(prefixes=("abb.",))
     fields = AttributeTable(known=("abb.",))
     role_key = "abb.kind"
     roles: ClassVar = {"llm": Role.MODEL_CALL, "tool": Role.TOOL_EXECUTION, "chain": Role.CHAIN}

@@ -21,6 +21,7 @@ from .langchain_dump import tool_input, tool_result
 from .messages import read_message, role_of
 from .nested import decode, ident, string
 from .output import output_of
+from .parts import response_value
 from .table import AttributeTable
 
 NAME: Final = "bedrock_agentcore_adot"
@@ -139,18 +140,15 @@ def _tool(draft: Draft, body: Mapping[str, JsonValue]) -> None:
     for side, field in (("input", "arguments"), ("output", "result")):
         for item in _side(body, side):
             value = decode(item.get("content"), repair=False).value
-            if isinstance(value, dict) and "role" in value and "content" in value:
+            if isinstance(value, dict) and value.keys() <= {"role", "content", "message", "id"}:
                 draft.put("tool_call_id", ident(value.get("id")), "log")
-                value = decode(value["content"], repair=False).value
-            elif isinstance(value, dict) and field == "result" and set(value) <= {"message", "id"}:
-                draft.put("tool_call_id", ident(value.get("id")), "log")
-                value = decode(value.get("message"), repair=False).value
+                value = decode(value.get("content", value.get("message")), repair=False).value
             if field == "arguments":
                 draft.put("arguments", tool_input(value), "log")
                 continue
             result = tool_result(value)
             if result is not None:
-                draft.put("result", result.content, "log")
+                draft.put("result", response_value(result.content), "log")
                 draft.put("is_error", result.is_error, "log")
 
 

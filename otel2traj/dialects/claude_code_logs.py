@@ -138,7 +138,7 @@ def _model(draft: Draft, event: str, attributes: Mapping[str, Any]) -> None:
             "log",
         )
     else:
-        draft.reading.is_error = True
+        draft.put("is_error", True, "log")
         draft.put("error", string(attributes.get("error")), "log")
         draft.put("request_model", string(attributes.get("model")), "log")
     for name in ("attempt", "status_code"):

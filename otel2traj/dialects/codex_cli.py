@@ -102,7 +102,7 @@ def _model(draft: Draft, attributes: Mapping[str, Any]) -> None:
     )
     failed = string(attributes.get("error.message"))
     if failed is not None:
-        draft.reading.is_error = True
+        draft.put("is_error", True, "log")
         draft.put("error", failed, "log")
 
 

@@ -48,6 +48,7 @@ class CrewAiNative(SpanDialect):
     }
     fields = AttributeTable(
         agent_name=("crewai.agent.role",),
+        finish_reason=("gen_ai.response.finish_reasons",),
         conversation_id=("crewai.execution_uuid",),
         usage=UsageKeys(reasoning=("gen_ai.usage.reasoning_tokens",)),
         extra={"crewai.agent.key": "gen_ai.agent.name", "crewai.task.id": "gen_ai.conversation.id"},

@@ -202,7 +202,7 @@ def _response_event(draft: Draft, attributes: Mapping[str, Any]) -> None:
             read_response(draft, answer, "log")
     failed = string(attributes.get("error.message")) or string(attributes.get("error"))
     if failed is not None:
-        draft.reading.is_error = True
+        draft.put("is_error", True, "log")
         draft.put("error", failed, "log")
 
 

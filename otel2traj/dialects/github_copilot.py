@@ -26,6 +26,7 @@ class GithubCopilot(SpanDialect):
     fields = AttributeTable(
         conversation_id=("gen_ai.conversation.id", "copilot_chat.chat_session_id", "copilot_chat.session_id"),
         agent_name=("gen_ai.agent.name",),
+        finish_reason=("gen_ai.response.finish_reasons",),
         usage=UsageKeys(reasoning=("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens")),
         known=("github.copilot.", "copilot_chat."),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ..canonical import JsonValue
+from ..canonical import JsonObject, JsonValue
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
@@ -22,6 +22,7 @@ from .table import AttributeTable
 SCOPE: Final = "gcp.vertex.agent"
 PREFIX: Final = "gcp.vertex.agent."
 MERGED: Final = "(merged tools)"
+_NO_PARAMETER: Final = ("labels", "http_options")
 _SAID_NOTHING: Final = ("N/A", "<not serializable>", "{}", "")
 
 
@@ -65,11 +66,24 @@ class GoogleAdkV1(SpanDialect):
         elif draft.role is Role.MODEL_CALL:
             for key, fields in (("llm_request", ("messages",)), ("llm_response", ("text", "tool_calls"))):
                 value = draft.json(PREFIX + key, *fields)
-                if isinstance(value, dict) and value:
-                    (read_request if key == "llm_request" else read_response)(draft, value)
+                if not isinstance(value, dict) or not value:
+                    continue
+                if key == "llm_response":
+                    read_response(draft, value)
+                    continue
+                read_request(draft, _flat_request(value))
 
     def _said(self, value: JsonValue) -> JsonValue:
         return None if isinstance(value, str) and value in _SAID_NOTHING else value
+
+
+def _flat_request(value: JsonObject) -> JsonObject:
+    """A request with the fields of its `config` beside the rest, as a Gemini body has them."""
+    config = value.get("config")
+    out = {name: item for name, item in value.items() if name != "config"}
+    if isinstance(config, dict):
+        out.update((name, item) for name, item in config.items() if name not in _NO_PARAMETER)
+    return out
 
 
 def adk_result(value: JsonValue) -> JsonValue:

@@ -69,7 +69,7 @@ class LaminarLivekitVoltagentWeave(SpanDialect):
             cache_read=("usage.cached_tokens",),
             reasoning=("usage.reasoning_tokens",),
         ),
-        known=("lmnr.", "lk.", "voltagent.", "weave.", "entity.", "usage."),
+        known=("lmnr.", "llm.messages", "lk.", "voltagent.", "weave.", "entity.", "usage."),
     )
 
     def confirms(self, span: SpanRecord) -> bool:
@@ -113,7 +113,8 @@ class LaminarLivekitVoltagentWeave(SpanDialect):
             draft.put("tool_calls", [ToolCall(p["id"], p["name"], p["arguments"]) for p in parts] or None)
 
     def _tool(self, draft: Draft, span: SpanRecord, given: JsonValue, answer: JsonValue) -> None:
-        draft.put("is_error", True if draft.attributes.get("lk.function_tool.is_error") is True else None)
+        failed = draft.attributes.get("lk.function_tool.is_error")
+        draft.put("is_error", failed if isinstance(failed, bool) else None)
         if "lk.function_tool.name" in draft.attributes:
             return
         draft.put("tool_name", string(draft.attributes.get("tool.name")) or string(span.name))

@@ -56,7 +56,19 @@ class Mastra(SpanDialect):
             cache_write=("gen_ai.usage.cache_creation.input_tokens",),
             reasoning=("gen_ai.usage.reasoning_tokens",),
         ),
-        known=("mastra.", "input", "output", "body", "headers", "modelMetadata", "timestamp", "runId", "span.kind"),
+        known=(
+            "mastra.",
+            "gen_ai.usage.total_tokens",
+            "gen_ai.tool.",
+            "input",
+            "output",
+            "body",
+            "headers",
+            "modelMetadata",
+            "timestamp",
+            "runId",
+            "span.kind",
+        ),
     )
     hides = _CONTENT
     """Read here: their messages are JSON in JSON, and a generation's are those of a whole run."""
@@ -124,12 +136,8 @@ def _first(draft: Draft, *names: str) -> JsonValue:
 
 
 def _raw(draft: Draft, *names: str) -> JsonValue:
-    """A result as recorded; the exporter writes objects as JSON and texts as they are."""
-    for name in names:
-        value = draft.attributes.get(name)
-        if value is not None:
-            return decode(value, repair=False).value
-    return None
+    """A result as recorded: objects are written as JSON, texts as they are, so JSON may be either."""
+    return next((value for name in names if (value := draft.attributes.get(name)) is not None), None)
 
 
 MASTRA = Mastra()

@@ -52,7 +52,31 @@ USAGE: Final = UsageKeys(
     reasoning=("llm.token_count.completion_details.reasoning",),
 )
 _NOT_PARAMETERS: Final = frozenset(
-    {"model", "model_name", "messages", "tools", "functions", "input", "instructions", "contents", "system", "prompt"}
+    {
+        "model",
+        "model_name",
+        "messages",
+        "tools",
+        "functions",
+        "input",
+        "instructions",
+        "contents",
+        "system",
+        "prompt",
+        "system_instruction",
+        "labels",
+        "id",
+        "created_at",
+        "completed_at",
+        "object",
+        "status",
+        "output",
+        "usage",
+        "error",
+        "incomplete_details",
+        "base_url",
+        "api_key",
+    }
 )
 
 
@@ -106,7 +130,7 @@ class OpenInference(SpanDialect):
             return Role.MODEL_CALL if dropped and span.dropped_attributes else None
         role = ROLES.get(kind, Role.CHAIN)
         if role is Role.MODEL_CALL and not has_model_evidence(span):
-            return Role.NONE
+            return Role.CHAIN
         return role
 
     def classify(self, span: SpanRecord) -> Classified:
@@ -156,7 +180,12 @@ def read_model(draft: Draft) -> None:
         draft.cut("text", "tool_calls")
     body = draft.json("output.value") if visible(attributes.get("output.value")) is not None else None
     several = _choices(body)
-    draft.put_output(output_of(answers, choices=len(answers) > 1 and several == len(answers)))
+    output = output_of(answers, choices=len(answers) > 1 and several == len(answers))
+    if output is not None and output.choices is not None:
+        whole = Draft(draft.dialect, {}, draft.role)
+        read_response(whole, body)
+        output.choices = whole.reading.choices or output.choices
+    draft.put_output(output)
     if not draft.reading.has_output():
         texts = [fields.get("completion.text") for _, fields in family(attributes, "llm.choices.")]
         draft.put_output(output_of([m for text in texts if text for m in read_messages(text, "assistant")]))
@@ -165,6 +194,9 @@ def read_model(draft: Draft) -> None:
     else:
         _read_prompt_fallback(draft, only_system=False)
     read_response_body(draft, body)
+    if draft.reading.refusal is not None and draft.reading.text == draft.reading.refusal:
+        draft.reading.text = None  # a refusal that was flattened into the place of the text
+        draft.reading.said_by.pop("text", None)
     _read_tools(draft)
     parameters = draft.json("llm.invocation_parameters", "parameters")
     if isinstance(parameters, dict):

@@ -5,13 +5,15 @@ https://github.com/openlit/openlit/tree/py-1.35.0/sdk/python/src/openlit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
-from ..model.evidence import SpanRecord
+from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
+from .draft import Draft
 from .kit import SpanDialect
+from .nested import decode_arguments
 from .table import AttributeTable
 
 _INVENTED: Final[Mapping[str, tuple[object, ...]]] = {
@@ -36,8 +38,7 @@ class Openlit(SpanDialect):
     role_key = "gen_ai.operation.name"
     roles: ClassVar[Mapping[str, Role]] = {"chat": Role.MODEL_CALL, "invoke_workflow": Role.CHAIN}
     fields = AttributeTable(
-        arguments=("gen_ai.tool.call.arguments", "gen_ai.tool.args"),
-        known=("gen_ai.sdk.", "gen_ai.usage.cost", "gen_ai.environment", "gen_ai.application_name"),
+        known=("gen_ai.tool.args", "gen_ai.sdk.", "gen_ai.usage.cost", "gen_ai.environment", "gen_ai.application_name"),
     )
 
     def role(self, span: SpanRecord) -> Role | None:
@@ -46,6 +47,10 @@ class Openlit(SpanDialect):
         if span.attributes.get(self.role_key) == "execute_tool" and "gen_ai.tool.name" not in span.attributes:
             return Role.CHAIN
         return super().role(span)
+
+    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
+        if draft.attributes.get(self.role_key) == "execute_tool":
+            draft.put("arguments", decode_arguments(draft.attributes.get("gen_ai.tool.args")))
 
     def hidden(self, span: SpanRecord) -> tuple[str, ...]:
         attributes = span.attributes

@@ -64,7 +64,16 @@ class OtelGenAi(SpanDialect):
             "input_messages_ref": "gen_ai.input.messages_ref",
             "output_messages_ref": "gen_ai.output.messages_ref",
         },
-        known=(*MESSAGE_KEYS, "gen_ai.tool.", "gen_ai.agent.", "gen_ai.operation.", "gen_ai.response.time_to_first"),
+        known=(
+            *MESSAGE_KEYS,
+            "gen_ai.tool.",
+            "gen_ai.agent.",
+            "gen_ai.operation.",
+            "gen_ai.response.",
+            "gen_ai.workflow.",
+            "gen_ai.openai.",
+            "gen_ai.usage.total",
+        ),
     )
     role_key = "gen_ai.operation.name"
     roles: ClassVar = keys.OPERATIONS

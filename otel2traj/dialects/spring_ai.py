@@ -42,7 +42,8 @@ class SpringAi(SpanDialect):
         result=("spring.ai.tool.call.result",),
         conversation_id=("spring.ai.chat.client.conversation.id",),
         usage=UsageKeys(input=("gen_ai.usage.input_tokens",), output=("gen_ai.usage.output_tokens",)),
-        known=("spring.ai.",),
+        known=("spring.ai.", "gen_ai.usage.total_tokens"),
+        quoted=True,
     )
 
     def confirms(self, span: SpanRecord) -> bool:
