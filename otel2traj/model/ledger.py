@@ -83,8 +83,9 @@ def line_hash(line: bytes, event: JsonObject) -> str:
         # A quote inside a string is escaped, so these bytes are a key and its value; twice means nested once more.
         field = b'"event_hash":"' + recorded.encode() + b'"'
         if line.count(field) == 1:
-            without = line.replace(field + b",", b"", 1)
-            return digest(without if len(without) < len(line) else line.replace(b"," + field, b"", 1))
+            without = line.replace(field + b",", b"") if field + b"," in line else line.replace(b"," + field, b"")
+            if len(without) < len(line):
+                return digest(without)
     return event_hash(event)
 
 

@@ -19,7 +19,7 @@ from .ledger import DIGEST, NO_CONVERSATION, digest, extend
 DELETED: Final = "deleted"
 UNKNOWN: Final = "unknown"
 CALL_ID: Final = "<tool_call_id>"
-"""What stands in an entry for the identifier of the very call, wherever the tool's output repeats it."""
+"""What stands for the identifier of the very call in the digest of its output, wherever the tool repeats it."""
 
 
 def first_state() -> JsonObject:
@@ -48,7 +48,7 @@ def entry(event: JsonObject) -> JsonValue:
     """What an event adds to the conversation, or None.
 
     The prompt of an Input; what a model thought, said and how it ended; an execution with its arguments, status, exit
-    code and output; a call whose execution was not observed, with its arguments.
+    code and the digest of its output; a call whose execution was not observed, with its arguments.
     """
     kind = event.get("type")
     if kind == "think":
@@ -57,7 +57,7 @@ def entry(event: JsonObject) -> JsonValue:
     if kind == "tool":
         result = event.get("result")
         told = result if isinstance(result, dict) else {}
-        output = _without_id(told.get("output"), event.get("tool_call_id"))
+        output = _output_digest(told.get("output"), event.get("tool_call_id"))
         return ["tool", event.get("tool"), event.get("args"), told.get("status"), told.get("exit_code"), output]
     call = event.get("call")
     if isinstance(call, dict):
@@ -68,16 +68,13 @@ def entry(event: JsonObject) -> JsonValue:
     return None
 
 
-def _without_id(value: Any, call_id: Any) -> Any:
-    if not isinstance(call_id, str) or not call_id:
-        return value
-    if isinstance(value, str):
-        return CALL_ID if value == call_id else value
-    if isinstance(value, list):
-        return [_without_id(item, call_id) for item in value]
-    if isinstance(value, dict):
-        return {key: _without_id(item, call_id) for key, item in value.items()}
-    return value
+def _output_digest(output: JsonValue, call_id: Any) -> str:
+    """Over the canonical form, in which the quoted identifier is replaced wherever it is a whole string: a quote
+    inside a string is escaped, so the replacement can hit nothing else."""
+    text = canonical_bytes(output)
+    if isinstance(call_id, str) and call_id:
+        text = text.replace(canonical_bytes(call_id), canonical_bytes(CALL_ID))
+    return digest(text)
 
 
 def _apply(files: dict[str, str], change: JsonObject) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import tempfile
 from decimal import Decimal
-from typing import IO, Any, BinaryIO, Final, cast
+from typing import IO, BinaryIO, Final, cast
 
-from ..canonical import JsonObject, dumps, loads_tolerant
+from ..canonical import JsonObject, dumps, loads
 from ..model.ledger import (
     CANONICAL_FORM,
     SCHEMA,
@@ -84,8 +84,7 @@ class LedgerSink:
         self._spool.seek(0)
         current = 0
         for raw in self._spool:
-            read, repairs = loads_tolerant(raw)
-            draft = cast(JsonObject, _without_surrogates(read) if repairs else read)
+            draft = _plain(raw)
             if draft["step_id"] != current:
                 inputs.close(current)
                 current = draft["step_id"]
@@ -168,7 +167,7 @@ class _Run:
         self.totals = Totals()
 
     def emit(self, body: JsonObject, draft: JsonObject | None = None) -> None:
-        event: JsonObject = body if draft is not None else cast(JsonObject, _without_surrogates(body))
+        event = body if draft is not None else _plain(dumps(body))
         event = {**event, "step": self._step, "cost": free() if draft is None else draft["cost"]}
         self._stamp(event, None if draft is None else draft["time_ns"])
         if draft is not None and event["type"] == EventType.THINK:
@@ -270,15 +269,12 @@ class _Inputs:
         self._run.emit(event)
 
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
 
 
-def _without_surrogates(value: Any) -> Any:
-    """The value with U+FFFD for every lone surrogate, which no UTF-8 and so no hash of the contract can hold."""
-    if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_without_surrogates(item) for item in value]
-    if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
-    return value
+def _plain(body: bytes) -> JsonObject:
+    """An event read back, with U+FFFD for every lone surrogate (`dumps` escapes those alone), which no UTF-8 and so no
+    hash of the contract can hold."""
+    if b"\\ud" in body:
+        body = _SURROGATE.sub(b"\\1\xef\xbf\xbd", body)
+    return cast(JsonObject, loads(body))

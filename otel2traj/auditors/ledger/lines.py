@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ...canonical import JsonError, JsonObject, canonical_bytes, loads, repeated_key
+from ...canonical import MAX_DEPTH, JsonError, JsonObject, canonical_bytes, loads, repeated_key, too_deep
 from .base import Report, Rule
 
 EMPTY: Final = Rule("ledger.empty", "The ledger holds at least one event.")
@@ -37,9 +37,11 @@ def events(lines: Iterable[bytes], report: Report) -> Iterator[JsonObject | None
 
 def _event(text: bytes, report: Report) -> JsonObject | None:
     try:
+        if text.count(b"[") + text.count(b"{") > MAX_DEPTH and too_deep(text.decode("utf-8", "replace")):
+            raise JsonError(f"nesting deeper than {MAX_DEPTH}")
         event = loads(text)
         plain = isinstance(event, dict) and canonical_bytes(event) == text
-    except (JsonError, RecursionError) as err:
+    except JsonError as err:
         why = "it begins with a byte order mark" if text.startswith(_BOM) else str(err)
         report.fail_plainly(JSON, f"line {report.line} is not valid JSON: {why}")
         return None
