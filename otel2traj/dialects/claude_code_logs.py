@@ -14,7 +14,7 @@ from .base import LogClassified
 from .bodies import read_request, read_response
 from .claude_code_traces import PREFIX, request_key, tool_key
 from .draft import Draft
-from .nested import REDACTED, decode, decode_arguments, ident, string
+from .nested import decode, decode_arguments, ident, redacted, string
 from .table import count, make_usage
 
 _MODEL: Final = frozenset(
@@ -107,7 +107,7 @@ def _sequence_key(session: str | None, log: LogRecord) -> str:
 def _said(attributes: Mapping[str, Any], *names: str) -> str | None:
     for name in names:
         value = attributes.get(name)
-        if isinstance(value, str) and value not in REDACTED:
+        if isinstance(value, str) and not redacted(value):
             return value
     return None
 
@@ -161,7 +161,7 @@ def _tool(draft: Draft, attributes: Mapping[str, Any]) -> None:
     draft.put("tool_name", string(attributes.get("tool_name")), "log")
     draft.put("tool_call_id", ident(attributes.get("tool_use_id")), "log")
     given = attributes.get("tool_input")
-    if given is not None and given not in REDACTED:
+    if given is not None and not redacted(given):
         draft.put("arguments", decode_arguments(given), "log")
     draft.put("result", _said(attributes, "tool_result", "tool_output"), "log")
     success = attributes.get("success")

@@ -14,7 +14,7 @@ from ..model.reading import Classified, Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .nested import REDACTED, decode_arguments, ident
+from .nested import decode_arguments, ident, redacted
 from .table import AttributeTable, count, make_usage
 
 PREFIX: Final = "claude_code."
@@ -91,7 +91,7 @@ class ClaudeCodeTraces(SpanDialect):
             self._tool(draft, span)
         elif draft.role is Role.AGENT:
             prompt = draft.attributes.get("user_prompt")
-            draft.put("input_text", prompt if isinstance(prompt, str) and prompt not in REDACTED else None)
+            draft.put("input_text", prompt if isinstance(prompt, str) and not redacted(prompt) else None)
 
     def _model(self, draft: Draft) -> None:
         attributes = draft.attributes
@@ -107,11 +107,11 @@ class ClaudeCodeTraces(SpanDialect):
             )
         )
         context = attributes.get("new_context")
-        if isinstance(context, str) and context not in REDACTED:
+        if isinstance(context, str) and not redacted(context):
             draft.put_messages([Message("user", [text_part(context)])])
             draft.cut("messages")
         answer = attributes.get("response.model_output")
-        if isinstance(answer, str) and answer not in REDACTED:
+        if isinstance(answer, str) and not redacted(answer):
             draft.put("text", answer)
         if attributes.get("success") is False:
             draft.put("is_error", True)
@@ -119,14 +119,14 @@ class ClaudeCodeTraces(SpanDialect):
 
     def _tool(self, draft: Draft, span: SpanRecord) -> None:
         given = draft.attributes.get("tool_input")
-        if given is not None and given not in REDACTED:
+        if given is not None and not redacted(given):
             draft.put("arguments", decode_arguments(given))
         for event in span.events:
             if event.name != "tool.output":
                 continue
             for key in _OUTPUTS:
                 value = event.attributes.get(key)
-                if value is not None and value not in REDACTED:
+                if value is not None and not redacted(value):
                     draft.put("result", value, "event")
                     break
         failed = draft.attributes.get("success") in (False, "false")

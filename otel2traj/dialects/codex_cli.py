@@ -12,7 +12,7 @@ from ..model.evidence import LogRecord
 from ..model.reading import Reading, Role
 from .base import LogClassified
 from .draft import Draft
-from .nested import REDACTED, decode_arguments, ident, string
+from .nested import decode_arguments, ident, redacted, string
 from .table import count, make_usage
 
 _SERVICES: Final = ("codex", "codex-cli", "codex_cli_rs", "codex_exec", "codex_tui")
@@ -72,7 +72,7 @@ class CodexCli:
                 _tool(draft, attributes)
             else:
                 asked = attributes.get("prompt")
-                draft.put("input_text", asked if isinstance(asked, str) and asked not in REDACTED else None, "log")
+                draft.put("input_text", asked if isinstance(asked, str) and not redacted(asked) else None, "log")
                 draft.put("output_text", string(attributes.get("response")), "log")
                 if attributes.get("response_truncated") in (True, "true"):
                     draft.cut("output_text")

@@ -62,7 +62,8 @@ class GeminiCli(SpanDialect):
     """On tool and agent spans they are the arguments and the result; on all they may be Gemini contents."""
 
     def confirms(self, span: SpanRecord) -> bool:
-        return span.scope_name.startswith(_SCOPES) or span.attributes.get(self.role_key) in self.roles
+        operation = span.attributes.get(self.role_key)
+        return span.scope_name.startswith(_SCOPES) or (isinstance(operation, str) and operation in self.roles)
 
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         given, answer = draft.attributes.get("gen_ai.input.messages"), draft.attributes.get("gen_ai.output.messages")

@@ -243,17 +243,17 @@ class ToolResult(NamedTuple):
     is_error: bool | None = None
 
 
-def tool_result(output: JsonValue, call_id: str | None = None) -> ToolResult | None:
+def tool_result(output: JsonValue, call_id: str | None = None, tool_name: str | None = None) -> ToolResult | None:
     """A tool's output: the content of a ToolMessage in any wrapper, of an MCP result, or the value as it stands.
 
     None where there is no output. Messages and commands are looked into for the one ToolMessage they hold, or the one
-    that answers `call_id`.
+    that answers `call_id`, or that names this very tool.
     """
     if output is None:
         return None
     value = decode(output, repair=False).value
     if isinstance(value, (dict, list)):
-        message = tool_message(value, call_id)
+        message = tool_message(value, call_id, tool_name)
         if message is not None:
             fields = body(message)
             status = fields.get("status")
@@ -266,7 +266,7 @@ def tool_result(output: JsonValue, call_id: str | None = None) -> ToolResult | N
         if isinstance(value, dict):
             if set(value) == {"output"}:
                 inner = value["output"]
-                return tool_result(inner, call_id) if isinstance(inner, (dict, list)) else ToolResult(inner)
+                return tool_result(inner, call_id, tool_name) if isinstance(inner, (dict, list)) else ToolResult(inner)
             if set(value) <= _LLAMA_INDEX and "raw_output" in value:
                 raw = value["raw_output"]
                 content = raw if isinstance(raw, str) else response_value(value.get("blocks"))
@@ -299,13 +299,15 @@ def flag(value: JsonValue) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def tool_message(value: JsonValue, call_id: str | None = None) -> JsonObject | None:
-    """The one dumped ToolMessage in a value, or the last that answers `call_id`; None where that is not one."""
+def tool_message(value: JsonValue, call_id: str | None = None, tool_name: str | None = None) -> JsonObject | None:
+    """The one dumped ToolMessage in a value, or the last that answers `call_id`, or the only one of a tool's name."""
     found = list(_tool_messages(value, 0))
     if call_id is not None:
         answers = [message for message in found if body(message).get("tool_call_id") == call_id]
         if answers:
             return answers[-1]
+    if tool_name is not None and len(found) > 1:
+        found = [message for message in found if body(message).get("name") == tool_name]
     return found[0] if len(found) == 1 else None
 
 

@@ -122,7 +122,9 @@ class LangSmith(SpanDialect):
 
     def _read_tool(self, draft: Draft, given: JsonValue, taken: JsonValue) -> None:
         draft.put("tool_call_id", ident(draft.attributes.get("gen_ai.tool.call.id")))
-        result = tool_result(taken, draft.reading.tool_call_id)
+        if decode(taken, repair=False).value == {}:
+            taken = None  # a run that raised has no output
+        result = tool_result(taken, draft.reading.tool_call_id, string(draft.attributes.get("gen_ai.tool.name")))
         if result is not None:
             draft.put("tool_call_id", result.call_id)
             draft.put("result", result.content)

@@ -225,10 +225,13 @@ def _with_calls(parts: Parts, calls: Parts) -> Parts:
     return out + [call for call in calls if call["id"] in beside]
 
 
+_OF_TOOLS: Final = ("tool_call_response", "tool_call")
+
+
 def _split(role: str, parts: Parts, value: Mapping[str, Any] | None, reason: str | None) -> list[Message]:
     """Tool results leave the message that carried them, each as a message of its own."""
     name = None if value is None or role in ("assistant", "tool") else string(value.get("name"))
-    if role == "tool" and value is not None and parts and not any(p.get("type") == "tool_call_response" for p in parts):
+    if role == "tool" and value is not None and parts and not any(p.get("type") in _OF_TOOLS for p in parts):
         text = response_value(parts if len(parts) > 1 else parts[0].get("content", parts[0]))
         parts = [tool_call_response_part(_result_id(value), text, string(value.get("name")))]
     out: list[Message] = []

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.evidence import LogRecord, SpanRecord
-from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
@@ -39,11 +38,6 @@ class MlflowSemconv(SpanDialect):
         elif operation != "invoke_agent":
             asked = string(plain(draft.attributes.get("model")))
             draft.put("request_model", asked or string(draft.attributes.get("gen_ai.request.model")))
-
-    def settle(self, draft: Draft, span: SpanRecord) -> None:
-        if span.attributes.get("gen_ai.operation.name") == "execute_tool":
-            draft.reading.role = Role.TOOL_EXECUTION
-        super().settle(draft, span)
 
 
 MLFLOW_SEMCONV = MlflowSemconv()

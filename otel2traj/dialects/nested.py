@@ -215,3 +215,8 @@ def string(value: JsonValue) -> str | None:
 def is_cut(text: str) -> bool:
     """Whether the text ends in one of the markers that producers leave where they cut."""
     return any(mark in text[-_HEAD_BYTES:] for mark in CUT_MARKS)
+
+
+def redacted(value: JsonValue) -> bool:
+    """Whether a producer wrote a stand-in where the content was."""
+    return isinstance(value, str) and value in REDACTED

@@ -182,9 +182,9 @@ def read_model(draft: Draft) -> None:
     several = _choices(body)
     output = output_of(answers, choices=len(answers) > 1 and several == len(answers))
     if output is not None and output.choices is not None:
-        whole = Draft(draft.dialect, {}, draft.role)
-        read_response(whole, body)
-        output.choices = whole.reading.choices or output.choices
+        inner = Draft(draft.dialect, {}, draft.role)
+        read_response(inner, body)
+        output.choices = inner.reading.choices or output.choices
     draft.put_output(output)
     if not draft.reading.has_output():
         texts = [fields.get("completion.text") for _, fields in family(attributes, "llm.choices.")]
@@ -328,7 +328,7 @@ def read_tool(draft: Draft) -> None:
     if isinstance(parameters, dict) and not is_schema(parameters):
         draft.put("arguments", parameters)
     output = visible(attributes.get("output.value"))
-    result = tool_result(output)
+    result = tool_result(output, ident(attributes.get("tool.id")), string(attributes.get("tool.name")))
     for key in ("tool.id", "tool.call_id", "tool_call.id", "gen_ai.tool.call.id"):
         draft.put("tool_call_id", ident(attributes.get(key)))
     if result is not None:

@@ -71,6 +71,7 @@ class OtelGenAi(SpanDialect):
             "gen_ai.operation.",
             "gen_ai.response.",
             "gen_ai.workflow.",
+            "gen_ai.server.",
             "gen_ai.openai.",
             "gen_ai.usage.total",
         ),

@@ -35,7 +35,14 @@ KINDS: Final[dict[str, Role]] = {
 AGENT_NAME: Final = ("gen_ai.agent.name", f"{PROPERTIES}lc_agent_name", "crewai.agent.role")
 AGENT_PATH: Final = (f"{PROPERTIES}langgraph_checkpoint_ns", f"{PROPERTIES}checkpoint_ns")
 CONVERSATION: Final = (f"{PROPERTIES}thread_id", f"{PROPERTIES}session_id", "gen_ai.conversation.id")
-KNOWN: Final = ("traceloop.", "gen_ai.task.", "gen_ai.is_streaming", "gen_ai.openai.", "gen_ai.usage.total_tokens")
+KNOWN: Final = (
+    "traceloop.",
+    "tool.",
+    "gen_ai.task.",
+    "gen_ai.is_streaming",
+    "gen_ai.openai.",
+    "gen_ai.usage.total_tokens",
+)
 SCOPES: Final = tuple(
     f"opentelemetry.instrumentation.{package}"
     for package in (
@@ -62,7 +69,9 @@ def read_tool(draft: Draft, span: SpanRecord) -> None:
     taken = _first(attributes, "gen_ai.tool.call.result", "traceloop.entity.output")
     inside = decode(given).value
     is_mcp = isinstance(inside, dict) and set(inside) == {"tool_name", "arguments"}
-    result = tool_result(_of_mcp(taken) if is_mcp else _of_agno(taken), draft.reading.tool_call_id)
+    result = tool_result(
+        _of_mcp(taken) if is_mcp else _of_agno(taken), draft.reading.tool_call_id, draft.reading.tool_name
+    )
     if result is not None:
         draft.put("tool_call_id", result.call_id)
         draft.put("result", result.content)
