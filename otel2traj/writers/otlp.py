@@ -173,8 +173,9 @@ def _any_value(value: JsonValue) -> JsonObject:
 def _model(step: Step) -> JsonObject:
     out: JsonObject = {"gen_ai.operation.name": "chat"}
     given, output = step.input, step.output
+    asked = given.get("model") if given.get("model") is not None or output.get("model") is not None else step.model
     pairs = (
-        ("gen_ai.request.model", given.get("model")),
+        ("gen_ai.request.model", asked),
         ("gen_ai.response.model", output.get("model")),
         ("otel2traj.source", step.source),
     )
