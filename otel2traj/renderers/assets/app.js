@@ -16,6 +16,7 @@ async function follow() {
   if (!state.runs.length) return draw(async () => [el("h2", { id: "heading" }, "Nothing recorded yet"), el("p", { class: "muted" }, "This page fills as evidence arrives.")]);
   if (!state.run || state.run.number !== wanted) await openRun(Math.max(0, Math.min(wanted, state.runs.length - 1)));
   const many = state.runs.length > 1;
+  name(state.run);
   if (many && parsed && !parsed[1] && (parsed[2] || parsed[3] === "overview"))
     history.replaceState(null, "", "#" + prefix(state.run) + location.hash.replace(/^#/, ""));
   if (parsed && parsed[2]) {
@@ -26,6 +27,10 @@ async function follow() {
   list.select(null);
   lanes.select(null);
   const runs = many && (!parsed || parsed[3] === "runs" || (!parsed[3] && !parsed[1]));
+  if (runs) {
+    byId("status").hidden = true;
+    byId("title").textContent = state.runs.length + " runs";
+  }
   return draw(async () => runs ? runsView(state.runs) : overviewView(state.run), "overview");
 }
 
@@ -33,18 +38,22 @@ async function openRun(number, version) {
   const run = await Run.load(number, version ?? state.runs[number].version);
   const other = !state.run || state.run.number !== number;
   state.run = run;
-  const [tone, words] = STATUS[run.index.status];
-  byId("status").className = "pill " + tone;
-  byId("status").textContent = words;
-  byId("title").textContent = visible(run.index.title.replace(/\s+/g, " ").slice(0, 300));
-  byId("title").title = byId("title").textContent;
-  document.title = visible(run.index.title.replace(/\s+/g, " ").slice(0, 80)) + " · otel2traj";
-  byId("pick").value = String(number);
+  name(run);
   if (other) Object.assign(state, { agent: "", tool: "" });
   fillSelect("by-agent", "All agents", run.index.agents, state.agent);
   fillSelect("by-tool", "All tools", run.index.tools, state.tool);
   filter();
   if (state.words) search(state.words);
+}
+
+function name(run) {
+  const [tone, words] = STATUS[run.index.status], title = visible(run.index.title.replace(/\s+/g, " "));
+  byId("status").hidden = false;
+  byId("status").className = "pill " + tone;
+  byId("status").textContent = words;
+  byId("title").textContent = byId("title").title = title.slice(0, 300);
+  document.title = title.slice(0, 80) + " · otel2traj";
+  byId("pick").value = String(run.number);
 }
 
 function fillSelect(id, all, names, value) {
@@ -134,7 +143,7 @@ function highlight() {
   CSS.highlights.delete("found");
   if (!state.words) return;
   const wanted = state.words.toLowerCase();
-  for (const pre of detail.querySelectorAll("pre")) if (pre.openTo) { /* opened on demand */ }
+  for (const pre of detail.querySelectorAll("pre")) if (pre.openTo) pre.openTo(wanted);
   const walker = document.createTreeWalker(detail, NodeFilter.SHOW_TEXT), ranges = [];
   while (walker.nextNode() && ranges.length < 2000) {
     const text = walker.currentNode.data.toLowerCase();
@@ -250,7 +259,7 @@ async function start() {
   state.runs = await packedJson("runs");
   showRuns();
   await follow();
-  document.documentElement.dataset.ready = "1";
+  performance.mark("shown");
 }
 
 start();

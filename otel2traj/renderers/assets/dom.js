@@ -64,13 +64,17 @@ function content(text, className) {
     if (!more.hidden) pre.append("\n", more);
   };
   more.addEventListener("click", () => { shown = shown === LONG ? 200000 : shown * 4; draw(); });
-  pre.openTo = (at) => { if (at >= shown) { shown = at + LONG; draw(); } };
+  pre.openTo = (wanted) => {
+    const at = text.toLowerCase().indexOf(wanted);
+    if (at + wanted.length > shown) { shown = at + wanted.length + LONG; draw(); }
+  };
   draw();
   return pre;
 }
 
 function seconds(ms) {
   if (ms === null) return null;
+  if (ms >= 0 && ms < 100) return ms + " ms";
   if (Math.abs(ms) < 60000) return (ms / 1000).toFixed(ms < 10000 ? 2 : 1) + " s";
   return Math.floor(ms / 60000) + " min " + Math.round((ms % 60000) / 1000) + " s";
 }
