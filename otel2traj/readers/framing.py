@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from ..model.evidence import Notice
 from .inflate import Stream
 
-BLOCK: Final = 1 << 20
+BLOCK: Final = 1 << 22
 """Bytes that are read at once."""
 
 GIANT: Final = 64 << 20
@@ -22,6 +22,7 @@ GIANT: Final = 64 << 20
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\\n]++|\\.)*+"|["{}\[\]]')
 _SEPARATORS: Final = b" \t\r\n,[]"
+_PIECE: Final = 1 << 15
 _OPEN: Final = 0x7B
 _QUOTE: Final = 0x22
 
@@ -106,9 +107,14 @@ class _Framer:
                 begun, length, number = [], 0, number + 1
             if at < last:
                 utf8 = is_utf8(block if at == 0 and last == len(block) else memoryview(block)[at:last])
+                find, whole = block.find, self.whole
                 while at < last:
-                    end = block.find(b"\n", at) + 1
-                    yield from self._line(Doc(block, at, end, offset, number, utf8))
+                    end = find(b"\n", at) + 1
+                    doc = Doc(block, at, end, offset, number, utf8)
+                    if self.depth == 0 and whole(doc):
+                        yield doc
+                    else:
+                        yield from self._line(doc)
                     at, number = end, number + 1
             if last < len(block):
                 length += len(block) - last
@@ -219,10 +225,17 @@ class _Framer:
 
 
 def is_utf8(data: bytes | memoryview) -> bool:
+    """Whether the bytes are UTF-8; asked in pieces, so that the text that is made and thrown away stays small."""
     if isinstance(data, bytes) and data.isascii():
         return True
+    view, size, at = memoryview(data), len(data), 0
     try:
-        str(data, "utf-8")
+        while at < size:
+            end = min(at + _PIECE, size)
+            while end < size and at < end - 4 and data[end] & 0xC0 == 0x80:
+                end -= 1
+            str(view[at:end], "utf-8")
+            at = end
     except UnicodeDecodeError:
         return False
     return True

@@ -66,6 +66,10 @@ def span_extents(
         if previous >= 0:
             out.append((previous, -1))
     if out:
+        last = end - 1 if buffer[end - 1] == 0x0A else end
+        if buffer[last - 7 : last] == b"}]}]}]}":
+            out[-1] = out[-1][0], last - 6
+            return out
         match = _LAST.search(buffer, max(at, end - _WINDOW), end)
         if match is None:
             return None
