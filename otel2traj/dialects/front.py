@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields as dataclass_fields
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..model.evidence import LogRecord, Notice, SpanRecord
 from ..model.reading import Classified, Reading
 from ..registry import Registry
 from .base import Dialect
 from .draft import fill_usage
-from .kit import SpanDialect
+from .kit import STEP_ROLES, SpanDialect
 from .veil import veil
 
 IDENTIFIERS: Final = ("response_id", "tool_call_id")
@@ -21,8 +21,17 @@ _FIELDS: Final = tuple(field.name for field in dataclass_fields(Reading) if fiel
 _DIGITS: Final = re.compile(r"(?<=\.)[0-9]+(?=\.|$)")
 _MAX_FORMS: Final = 8192
 
-Candidate = tuple[Dialect, bool]
-"""A dialect whose mark a form bears, and whether values must confirm it."""
+
+class Candidate(NamedTuple):
+    """A dialect whose mark a form bears."""
+
+    dialect: Dialect
+    asks: bool
+    """Whether values must confirm it."""
+    hides: bool
+    """Whether it may hide attributes from the dialects after it."""
+    plain: SpanDialect | None
+    """The dialect itself where it classifies as the kit does, so that only what is missing need be looked up."""
 
 
 class Front:
@@ -31,8 +40,8 @@ class Front:
 
     def __init__(self, dialects: Registry[Dialect]) -> None:
         self._dialects = tuple(dialects)
-        self._asks = {dialect.name: _must_confirm(dialect) for dialect in self._dialects}
-        self._by_names = tuple(d for d in self._dialects if d.marks.span_names)
+        self._candidates = {dialect.name: _candidate(dialect) for dialect in self._dialects}
+        self._span_names = tuple(name for d in self._dialects for name in d.marks.span_names)
         self._exact: dict[tuple[str, ...], tuple[Candidate, ...]] = {}
         self._folded: dict[frozenset[str], tuple[Candidate, ...]] = {}
         self._key_folds: dict[str, str] = {}
@@ -48,11 +57,10 @@ class Front:
             if len(self._exact) >= _MAX_FORMS:
                 self._exact.clear()
             self._exact[form] = found
-        if self._by_names:
-            named = [d for d in self._by_names if span.name.startswith(d.marks.span_names)]
-            if named and any(d not in [c for c, _ in found] for d in named):
-                chosen = {d.name for d in named} | {d.name for d, _ in found}
-                found = tuple((d, self._asks[d.name]) for d in self._dialects if d.name in chosen)
+        if self._span_names and span.name.startswith(self._span_names):
+            chosen = {candidate.dialect.name for candidate in found}
+            chosen |= {d.name for d in self._dialects if span.name.startswith(d.marks.span_names or ("\0",))}
+            found = tuple(self._candidates[d.name] for d in self._dialects if d.name in chosen)
         return found
 
     def _resolve(self, span: SpanRecord) -> tuple[Candidate, ...]:
@@ -70,7 +78,7 @@ class Front:
         found = self._folded.get(form)
         if found is None:
             found = tuple(
-                (dialect, self._asks[dialect.name])
+                self._candidates[dialect.name]
                 for dialect in self._dialects
                 if dialect.marks.fit(span.scope_name, keys, events)
             )
@@ -80,44 +88,48 @@ class Front:
         return found
 
     def recognising(self, span: SpanRecord) -> list[Dialect]:
-        return [d for d, ask in self.candidates(span) if not ask or d.confirms(span)]
+        return [c.dialect for c in self.candidates(span) if not c.asks or c.dialect.confirms(span)]
 
     def classify(self, span: SpanRecord) -> Classified:
         """Role and identifiers: the first dialect that says one is heard. `role` None: nobody knows the span."""
-        merged: Classified | None = None
+        found = Classified()
         names: list[str] = []
-        for dialect, ask in self.candidates(span):
-            if ask and not dialect.confirms(span):
+        asked: list[tuple[SpanDialect | None, SpanRecord, Classified | None]] = []
+        for dialect, asks, hides, plain in self.candidates(span):
+            if asks and not dialect.confirms(span):
                 continue
             names.append(dialect.name)
-            said = dialect.classify(span)
-            span = veil(span, dialect.hidden(span))
-            if merged is None:
-                merged = said
-                continue
-            if merged.role is None:
-                merged.role = said.role
-            if merged.agent_name is None:
-                merged.agent_name = said.agent_name
-            if merged.agent_path is None:
-                merged.agent_path = said.agent_path
-            if merged.conversation_id is None:
-                merged.conversation_id = said.conversation_id
-            if merged.framework_span_id is None:
-                merged.framework_span_id = said.framework_span_id
-            if merged.log_key is None:
-                merged.log_key = said.log_key
-        if merged is None:
-            return Classified()
-        merged.dialects = tuple(names)
-        return merged
+            said = None if plain is not None else dialect.classify(span)
+            if found.role is None:
+                found.role = plain.role(span) if plain is not None else said.role if said is not None else None
+            asked.append((plain, span, said))
+            if hides:
+                span = veil(span, dialect.hidden(span))
+        acts = found.role in STEP_ROLES
+        for plain, seen, said in asked:
+            if said is not None:
+                _fill(found, said)
+            elif plain is not None:
+                fields = plain.fields
+                if found.conversation_id is None:
+                    found.conversation_id = fields.first("conversation_id", seen.attributes)
+                if acts:
+                    if found.agent_name is None:
+                        found.agent_name = plain.who(seen)
+                    if found.agent_path is None:
+                        found.agent_path = fields.first("agent_path", seen.attributes)
+        found.dialects = tuple(names)
+        return found
 
     def read(self, span: SpanRecord, logs: Sequence[LogRecord] = ()) -> Reading:
         """One reading of all dialects: each fills what is still missing; identifiers that differ are told."""
         merged: Reading | None = None
-        for dialect in self.recognising(span):
+        for dialect, asks, hides, _ in self.candidates(span):
+            if asks and not dialect.confirms(span):
+                continue
             said = dialect.read(span, logs)
-            span = veil(span, dialect.hidden(span))
+            if hides:
+                span = veil(span, dialect.hidden(span))
             if merged is None:
                 merged = said
             else:
@@ -188,9 +200,21 @@ def merge(into: Reading, said: Reading, span: SpanRecord) -> None:
     into.notices.extend(said.notices)
 
 
-def _must_confirm(dialect: Dialect) -> bool:
-    return not (isinstance(dialect, SpanDialect) and type(dialect).confirms is SpanDialect.confirms)
+_CLASSIFIED: Final = tuple(
+    field.name for field in dataclass_fields(Classified) if field.name not in ("role", "dialects")
+)
 
 
-def names(dialects: Iterable[Dialect]) -> tuple[str, ...]:
-    return tuple(dialect.name for dialect in dialects)
+def _fill(found: Classified, said: Classified) -> None:
+    for name in _CLASSIFIED:
+        if getattr(found, name) is None:
+            setattr(found, name, getattr(said, name))
+
+
+def _candidate(dialect: Dialect) -> Candidate:
+    if not isinstance(dialect, SpanDialect):
+        return Candidate(dialect, True, True, None)
+    kind = type(dialect)
+    hides = kind.hidden is not SpanDialect.hidden or bool(kind.hides)
+    plain = dialect if kind.classify is SpanDialect.classify else None
+    return Candidate(dialect, kind.confirms is not SpanDialect.confirms, hides, plain)

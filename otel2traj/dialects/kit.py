@@ -50,13 +50,17 @@ class SpanDialect:
         value = span.attributes.get(self.role_key) if self.role_key else None
         return self.roles.get(value) if isinstance(value, str) else None
 
+    def who(self, span: SpanRecord) -> str | None:
+        """The acting agent as the span itself names it."""
+        return self.fields.first("agent_name", span.attributes)
+
     def classify(self, span: SpanRecord) -> Classified:
         role = self.role(span)
         found = Classified(role, (self.name,))
         attributes = span.attributes
         found.conversation_id = self.fields.first("conversation_id", attributes)
         if role in STEP_ROLES:
-            found.agent_name = self.fields.first("agent_name", attributes)
+            found.agent_name = self.who(span)
             found.agent_path = self.fields.first("agent_path", attributes)
         return found
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..canonical import JsonObject, JsonValue
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.message import Message, ToolCall
-from ..model.reading import Classified, Role
+from ..model.reading import Role
 from .base import Marks
 from .bodies import read_response
 from .draft import Draft
@@ -133,14 +133,13 @@ class OpenInference(SpanDialect):
             return Role.CHAIN
         return role
 
-    def classify(self, span: SpanRecord) -> Classified:
-        found = super().classify(span)
-        if found.role is Role.AGENT and found.agent_name is None and "gen_ai.agent.name" not in span.attributes:
-            # Instrumentors without `agent.name` give the agent as the node of their display graph.
-            for key in ("graph.node.name", "graph.node.id"):
-                if found.agent_name is None:
-                    found.agent_name = string(span.attributes.get(key))
-        return found
+    def who(self, span: SpanRecord) -> str | None:
+        """Instrumentors without `agent.name` give an agent as the node of their display graph."""
+        found = super().who(span)
+        attributes = span.attributes
+        if found is not None or kind_of(span) != "AGENT" or "gen_ai.agent.name" in attributes:
+            return found
+        return string(attributes.get("graph.node.name")) or string(attributes.get("graph.node.id"))
 
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         if draft.role is Role.MODEL_CALL:

@@ -109,7 +109,9 @@ class AttributeTable:
     def first(self, name: str, attributes: Mapping[str, Any]) -> str | None:
         """The first identifier or string of a field, for the first pass."""
         clean = ident if name in IDENTS else string
-        paths = self.agent_path if name == "agent_path" else self.fields.get(name, ())
+        paths = self.agent_path if name == "agent_path" else self.fields.get(name)
+        if not paths:
+            return None
         for key, inner in paths:
             raw = attributes.get(key)
             if raw is None:
