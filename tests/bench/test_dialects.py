@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from otel2traj.dialects import DIALECTS, classify
-from tests.unit.dialects.cases import ROOT, find, records
+from tests.unit.dialects.cases import find, records
 
 MOST = 3.0
 """Measured 1.2 to 1.9 times the parse: 15 microseconds a span where parsing takes 8."""
