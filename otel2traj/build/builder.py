@@ -28,7 +28,7 @@ from ..pairing.actors import agent_of
 from ..timestamps import format_ns
 from .archive import Archive
 from .documents import Documents
-from .evidence import candidates, execution_evidence, identity, interaction_id, step_evidence
+from .evidence import execution_evidence, identity, interaction_id, step_evidence
 from .glance import Glance
 from .graph_nodes import GraphNodes
 from .hydrate import WireBodies, exit_status
@@ -213,7 +213,7 @@ class Builder:
                 self._attach(log, link.execution)
                 log.evidence["link_rule"] = link.rule
             elif link.status is LinkStatus.AMBIGUOUS:
-                log.evidence["candidates"] = candidates(self._archive, link)
+                log.evidence["candidates"] = [self._candidate(execution) for execution in link.candidates]
                 log.evidence["emitters"] = link.emitters
             if link.inferred is not None and link.inferred_rule is not None:
                 log.evidence["inferred"] = {
@@ -232,6 +232,18 @@ class Builder:
         if log.link is LinkStatus.AMBIGUOUS:
             self._coverage.ambiguous_links += 1
         return log
+
+    def _candidate(self, execution: Execution) -> JsonObject:
+        """An execution that may be the one: what is recorded of it, none of it a fact of the call."""
+        reading = combine(self._glance.reading(head) for head in execution.heads())
+        failed = reading.is_error if reading.is_error is not None else execution.head.failed
+        return {
+            "tool_name": reading.tool_name,
+            "input_arguments": reading.arguments,
+            "outputs": reading.result if reading.result is not None else reading.error,
+            "execution_status": ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED,
+            **execution_evidence(self._archive, execution, ()),
+        }
 
     def _attach(self, log: ToolLog, execution: Execution) -> None:
         """Make the execution the fact of a tool log."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ..canonical import JsonObject
 from ..model.evidence import EvidenceRef
-from ..model.heads import Execution, ModelCall, Part, SpanHead, ToolLink, WireHead
+from ..model.heads import Execution, ModelCall, Part, SpanHead, WireHead
 from .archive import Archive
 
 
@@ -97,11 +97,6 @@ def identity(execution: Execution) -> JsonObject:
         if value is not None:
             out[key] = value
     return out
-
-
-def candidates(archive: Archive, link: ToolLink) -> list[JsonObject]:
-    """The executions that may be the one, each with the recorded bytes behind it; nothing of them is a fact."""
-    return [execution_evidence(archive, execution, ()) for execution in link.candidates]
 
 
 def _first(*values: str | None) -> str | None:

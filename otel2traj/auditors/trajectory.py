@@ -1,0 +1,97 @@
+"""A trajectory to findings: the invariants of the contract that a JSON Schema cannot say."""
+
+from __future__ import annotations
+
+from ..model.finding import Finding
+from ..model.link import ExecutionStatus, LinkStatus
+from ..model.trajectory import Header, Step, StepKind, Summary
+
+
+class TrajectoryInvariants:
+    """Dense step ids, time order, logs for every emitted call, counts that add up, ranges that hold their steps."""
+
+    name = "trajectory-invariants"
+
+    def __init__(self) -> None:
+        self._findings: list[Finding] = []
+        self._last = 0
+        self._counts = dict.fromkeys(
+            (
+                "model_calls",
+                "tool_calls",
+                "ambiguous_links",
+                "unlinked_tool_calls",
+                "unobserved_tool_executions",
+                "inferred_links",
+            ),
+            0,
+        )
+        self._ranges: dict[str, list[int]] = {}
+
+    def begin(self, header: Header) -> None:
+        pass
+
+    def step(self, step: Step) -> None:
+        where = f"/steps/{self._last}"
+        if step.step_id != self._last + 1:
+            self._find("step-ids-dense", f"step_id {step.step_id} after {self._last}", f"{where}/step_id")
+        self._last += 1
+        if step.input_ordinal is not None:
+            span = self._ranges.setdefault(step.input_ordinal, [step.step_id, step.step_id])
+            span[1] = step.step_id
+        if step.kind is StepKind.MODEL:
+            self._counts["model_calls"] += 1
+            emitted = step.output.get("tool_calls") or []
+            self._counts["tool_calls"] += len(emitted)
+            if len(emitted) != len(step.tool_logs):
+                message = f"{len(emitted)} tool calls and {len(step.tool_logs)} tool logs"
+                self._find("log-for-each-call", message, f"{where}/tool_logs")
+        else:
+            self._counts["unlinked_tool_calls"] += 1
+        self._logs(step, where)
+
+    def _logs(self, step: Step, where: str) -> None:
+        for number, log in enumerate(step.tool_logs):
+            place = f"{where}/tool_logs/{number}"
+            if log.execution_status is ExecutionStatus.NOT_OBSERVED:
+                self._counts["unobserved_tool_executions"] += 1
+                if log.outputs is not None and log.link is not LinkStatus.EXACT:
+                    self._find("nothing-attached-unseen", "an execution that was not observed has outputs", place)
+            if log.link is LinkStatus.AMBIGUOUS:
+                self._counts["ambiguous_links"] += 1
+                if log.execution_status is not ExecutionStatus.NOT_OBSERVED:
+                    self._find("ambiguous-is-no-fact", "an ambiguous link has an execution attached", place)
+                if not log.evidence.get("candidates"):
+                    self._find("ambiguous-names-candidates", "an ambiguous link without candidates", place)
+            if log.link is LinkStatus.EXACT and not log.evidence.get("interaction_id"):
+                self._find("exact-points-back", "an exact link without the interaction it leads to", place)
+            if "inferred" in log.evidence:
+                self._counts["inferred_links"] += 1
+
+    def end(self, summary: Summary) -> None:
+        if summary.error is not None:
+            return
+        for key, counted in self._counts.items():
+            said = getattr(summary.coverage, key)
+            if said is not None and said != counted:
+                self._find("coverage-adds-up", f"{key} is {said}, counted {counted}", f"/coverage/{key}")
+        changes = sum(len(item.file_changes) for item in summary.inputs)
+        if summary.coverage.file_changes != changes:
+            message = f"file_changes is {summary.coverage.file_changes}, counted {changes}"
+            self._find("coverage-adds-up", message, "/coverage/file_changes")
+        for number, item in enumerate(summary.inputs):
+            if item.step_range != self._ranges.get(item.ordinal):
+                message = f"Input {item.ordinal} says {item.step_range}, its steps are {self._ranges.get(item.ordinal)}"
+                self._find("step-range-holds", message, f"/inputs/{number}/step_range")
+        known = {item.ordinal for item in summary.inputs}
+        for ordinal in self._ranges.keys() - known:
+            self._find("input-is-listed", f"steps name Input {ordinal}, which is not listed", "/inputs")
+        paths = [source.get("path") for source in summary.sources]
+        if paths != sorted(set(map(str, paths))):
+            self._find("sources-sorted", "sources are not sorted, or one stands twice", "/sources")
+
+    def findings(self) -> list[Finding]:
+        return self._findings
+
+    def _find(self, rule: str, message: str, pointer: str) -> None:
+        self._findings.append(Finding(rule, message, pointer=pointer))

@@ -1,0 +1,57 @@
+"""`otel2traj info`: what is recorded under a path, what is missing, and which switch would have recorded it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(info)
+
+
+def info(
+    path: Annotated[Path, typer.Argument(help="An attempt directory, a folder of traces, or one trace file.")],
+    as_json: Annotated[bool, typer.Option("--json", help="The whole survey as JSON.")] = False,
+) -> None:
+    """Survey PATH: files and their forms, dialects, spans, model calls, tools, and what is missing."""
+    from ..api.info import info as run
+    from ..canonical import dumps_pretty
+
+    found = run(path)
+    if as_json:
+        print(dumps_pretty(found).decode())
+        return
+    for line in _lines(found):
+        print(line)
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    out = [f"layout {found['layout']}, {len(found['files'])} files read"]
+    for file in found["files"]:
+        if file["kind"] not in ("document", "payload"):
+            out.append(f"  {file['path']}  {file['form'] or file['kind']}, {file['bytes']:,} bytes")
+    out.append(f"{found['wire_calls']} wire calls, {found['spans']} spans, {found['logs']} log records")
+    for name, roles in found["dialects"].items():
+        told = ", ".join(f"{count} {role}" for role, count in roles.items())
+        out.append(f"  {name}: {told}")
+    named = [part for part in found["conversations"] if part["name"] is not None]
+    for part in named:
+        spans = f"{part['model_spans']} model spans, {part['tool_spans']} tool spans"
+        out.append(f"conversation {part['name']}: {part['inputs']} inputs, {spans}, {part['wire_calls']} wire calls")
+    if found["missing"]:
+        out.append("missing:")
+    last = None
+    for item in found["missing"]:
+        out.append(f"  {item['dialect']}: {item['what']} of {item['count']} in {item['of']}")
+        if item["switch_on"] and item["dialect"] != last:
+            out.append(f"    content: {item['switch_on']}")
+            out.append(f"    never recorded by it: {item['leaves_out']}")
+        last = item["dialect"]
+    if found["unmapped_attributes"]:
+        keys = ", ".join(list(found["unmapped_attributes"])[:20])
+        out.append(f"{len(found['unmapped_attributes'])} attribute names that no dialect reads: {keys}")
+    out.extend(f"warning: {notice}" for notice in found["notices"])
+    return out
