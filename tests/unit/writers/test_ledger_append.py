@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,8 +76,16 @@ def test_a_short_write_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_one_write_and_a_sync_for_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     write, fsync = os.write, os.fsync
-    monkeypatch.setattr(os, "write", lambda fd, data: calls.append("write") or write(fd, data))
-    monkeypatch.setattr(os, "fsync", lambda fd: calls.append("fsync") or fsync(fd))
+
+    def counted(name: str, inner: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            calls.append(name)
+            return inner(*args)
+
+        return call
+
+    monkeypatch.setattr(os, "write", counted("write", write))
+    monkeypatch.setattr(os, "fsync", counted("fsync", fsync))
     path = tmp_path / "ledger.jsonl"
     path.write_bytes(b"a\n")
     append_line(path, lambda tail: b"b\n")
