@@ -87,7 +87,7 @@ class BundleSink:
         self._label, self._raw, self._inference = label, raw, inference
         self._names = {"agents": _Names(), "models": _Names(), "tools": _Names(), "ordinals": _Names()}
         self._rows: list[list[Any]] = []
-        self._glance = Glance()
+        self._glance = Glance(inference=inference)
         self._header = Header()
         self._numbers: dict[bytes, int] = {}
         self._first_of_part: list[int] = []

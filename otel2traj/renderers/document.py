@@ -51,7 +51,7 @@ class Document:
         self._layout = StepLayout(fold=options.fold, inference=options.inference)
         self._spool = SpooledTemporaryFile(max_size=_SPOOL)  # noqa: SIM115 - closed in end
         self._entries: list[_Entry] = []
-        self._glance = Glance()
+        self._glance = Glance(inference=options.inference)
         self._header = Header()
 
     def begin(self, header: Header) -> None:

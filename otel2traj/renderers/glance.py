@@ -9,7 +9,7 @@ from ..canonical import JsonValue
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Header, Step, StepKind, StepStatus, Summary, ToolLog
 from .safe import value_text
-from .select import exit_failed
+from .select import exit_failed, tool_failed
 
 _DETAIL = 200
 
@@ -51,7 +51,7 @@ def _brief(value: JsonValue) -> str:
     return "" if value is None else value_text(value)[:_DETAIL]
 
 
-def log_problem(step: Step, log: ToolLog) -> Problem | None:
+def log_problem(step: Step, log: ToolLog, *, inference: bool = True) -> Problem | None:
     """The worst thing that is recorded about one tool log."""
     name = log.tool_name if log.tool_name is not None else "(no name recorded)"
     words = exit_words(log)
@@ -63,18 +63,24 @@ def log_problem(step: Step, log: ToolLog) -> Problem | None:
     elif exit_failed(log):
         trouble = Trouble.EXIT_NONZERO
     elif log.link is LinkStatus.AMBIGUOUS:
-        trouble, detail = Trouble.AMBIGUOUS, "several executions or calls share this id; none is taken as fact"
+        trouble, detail = Trouble.AMBIGUOUS, ""
     elif log.execution_status is ExecutionStatus.NOT_OBSERVED:
-        trouble, detail = Trouble.NOT_OBSERVED, "the model asked for it; no execution was recorded"
+        trouble, detail = Trouble.NOT_OBSERVED, ""
+        guess = log.evidence.get("inferred") if inference else None
+        if isinstance(guess, dict):
+            detail = f"inferred, not linked: step {guess.get('step_id')}"
     else:
         return None
     return Problem(trouble, step.step_id, step.agent_name, name, detail)
 
 
-def step_problems(step: Step) -> list[Problem]:
+def step_problems(step: Step, *, inference: bool = True) -> list[Problem]:
+    """What is wrong with a step and with its calls; a failed execution that is a step of its own counts once."""
     found: list[Problem] = []
     error = step.output.get("wire_error")
-    if step.status is StepStatus.FAILED:
+    if step.kind is StepKind.TOOL_ONLY and any(tool_failed(log) for log in step.tool_logs):
+        pass
+    elif step.status is StepStatus.FAILED:
         found.append(
             Problem(Trouble.STEP_FAILED, step.step_id, step.agent_name, step.model or "model call", _brief(error))
         )
@@ -82,7 +88,7 @@ def step_problems(step: Step) -> list[Problem]:
         found.append(
             Problem(Trouble.STEP_INCOMPLETE, step.step_id, step.agent_name, step.model or "call", _brief(error))
         )
-    found += [problem for log in step.tool_logs if (problem := log_problem(step, log)) is not None]
+    found += [problem for log in step.tool_logs if (problem := log_problem(step, log, inference=inference)) is not None]
     return found
 
 
@@ -90,6 +96,7 @@ def step_problems(step: Step) -> list[Problem]:
 class Glance:
     """Grows by a few numbers and one short line a problem; keeps no step."""
 
+    inference: bool = True
     problems: list[Problem] = field(default_factory=list)
     agents: dict[str, int] = field(default_factory=dict)
     links: dict[str, int] = field(default_factory=dict)
@@ -113,7 +120,7 @@ class Glance:
         if isinstance(usage, dict):
             self.tokens_in = _plus(self.tokens_in, usage.get("input_tokens"))
             self.tokens_out = _plus(self.tokens_out, usage.get("output_tokens"))
-        self.problems += step_problems(step)
+        self.problems += step_problems(step, inference=self.inference)
 
     @property
     def failures(self) -> list[Problem]:

@@ -86,15 +86,16 @@ def agent_of(step: Step) -> str:
 
 
 def place_words(records: JsonValue) -> list[str]:
-    """Where the bytes are: `path:line`, or `path@offset+length` in forms without lines, with the digest's beginning."""
+    """Where the bytes are: `path:line @offset+length`, without the line in forms that have none, and the digest's
+    beginning."""
     if not isinstance(records, list):
         return []
     said = []
     for record in records:
         if not isinstance(record, dict):
             continue
-        path, line = record.get("path"), record.get("line")
-        place = f"{path}:{line}" if line is not None else f"{path}@{record.get('offset')}+{record.get('length')}"
+        line = "" if record.get("line") is None else f":{record['line']}"
+        place = f"{record.get('path')}{line} @{record.get('offset')}+{record.get('length')}"
         digest = record.get("sha256")
         what = record.get("what")
         said.append(
@@ -119,7 +120,8 @@ class StepLayout:
         logs: list[Block] = []
         for log in step.tool_logs:
             logs += self._log(log)
-        return [*_head(step, self._inference), *request, *_answer(step), *logs, *_places(step.evidence, 1)]
+        places = [] if step.kind is StepKind.TOOL_ONLY and step.tool_logs else _places(step.evidence, 1)
+        return [*_head(step, self._inference), *request, *_answer(step), *logs, *places]
 
     def _request(self, step: Step) -> list[Block]:
         out: list[Block] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..canonical import JsonObject
 from ..model.trajectory import Header, SdkInput, Summary, TrajectoryStatus
 from .blocks import Block, Head, Line, Quote, Tone, Words
-from .glance import FAILURES, Glance, Problem, Trouble, title
+from .glance import Glance, Problem, Trouble, title
 from .layout import joined
 from .safe import value_text
 
@@ -108,7 +108,7 @@ def _problem(problem: Problem) -> Line:
         (f"  {problem.agent if problem.agent is not None else '(agent not recorded)'}", Tone.NAME),
         (f"  {problem.what}", Tone.PLAIN),
     ]
-    if problem.detail and problem.trouble in FAILURES:
+    if problem.detail:
         first, _, rest = problem.detail.strip().partition("\n")
         first = first if len(first) <= 120 and not rest else first[:119] + "…"
         words.append((f"  {first}", Tone.DIM))

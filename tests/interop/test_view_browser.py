@@ -352,7 +352,7 @@ def test_recorded_bytes_are_one_click_away_and_checked(browser: Browser, tmp_pat
     assert "a.jsonl:7" in browser.text()
     browser.js("document.querySelectorAll('.places button')[1].click()")
     browser.wait(lambda: "✗ digest differs" in browser.text())
-    assert "not in this page" in browser.text()
+    assert "are not in this page" in browser.text()
 
 
 def test_many_runs_in_one_page(browser: Browser, tmp_path: Path) -> None:

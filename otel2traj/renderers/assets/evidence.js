@@ -1,13 +1,14 @@
 // Where the bytes are: path, line, digest; and the bytes themselves where the page holds them.
 
+const keyOf = (record) => record.path + "@" + record.offset + "+" + record.length;
 const placeOf = (record) => said(record.line) ? record.path + ":" + record.line : record.path + "@" + record.offset + "+" + record.length;
 
 /** A list of the records behind something, each with its place, digest and bytes on demand. */
-function places(run, record, evidence, title) {
+function places(run, record, evidence) {
   const records = Array.isArray(evidence.records) ? evidence.records.filter(isObject) : [];
   const list = el("ul", { class: "places" }, records.map((one) => placeRow(run, record, one)));
   if (!records.length) list.append(el("li", { class: "muted" }, "no address of bytes is recorded here"));
-  return el("div", { class: "box" }, title && el("div", { class: "muted" }, title), list);
+  return el("div", { class: "box" }, list);
 }
 
 /** A button beside a heading: from a value to the bytes it was read from. */
@@ -16,7 +17,7 @@ function bytesButton(evidence, ...kinds) {
   const one = kinds.map((kind) => records.find((record) => String(record.what).startsWith(kind))).find(Boolean);
   if (!one) return null;
   const show = () => {
-    const row = byId("place-" + placeOf(one));
+    const row = byId("place-" + keyOf(one));
     if (!row) return;
     row.querySelector("button[aria-expanded=false]")?.click();
     row.scrollIntoView({ block: "center" });
@@ -26,11 +27,12 @@ function bytesButton(evidence, ...kinds) {
 }
 
 function placeRow(run, record, one) {
-  const row = el("li", { id: "place-" + placeOf(one), tabIndex: -1 }, el("span", { class: "muted" }, one.what ?? "record"), el("span", { class: "mono" }, placeOf(one)));
+  const row = el("li", { id: "place-" + keyOf(one), tabIndex: -1 }, el("span", { class: "muted" }, one.what ?? "record"), el("span", { class: "mono" }, placeOf(one)),
+    said(one.line) && el("span", { class: "mono muted" }, "@" + one.offset + "+" + one.length));
   if (said(one.sha256)) row.append(el("span", { class: "mono muted", title: "sha256 " + one.sha256 }, "sha256 " + String(one.sha256).slice(0, 16) + "…"));
-  const place = (record.r || {})[one.path + "@" + one.offset + "+" + one.length];
+  const place = (record.r || {})[keyOf(one)];
   if (!place) {
-    row.append(el("span", { class: "muted" }, "bytes " + one.offset + " to " + (one.offset + one.length) + " of the file; not in this page"));
+    row.append(el("span", { class: "muted" }, "the bytes are not in this page"));
     return row;
   }
   const button = el("button", { type: "button", class: "small", "aria-expanded": "false" }, "Show bytes");

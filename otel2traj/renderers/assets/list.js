@@ -99,9 +99,9 @@ const agentColour = (agent) => "var(--a" + (agent % 8) + ")";
 function rowMarks(row) {
   const logs = row[ROW.logs];
   const marks = [];
-  if (row[ROW.status] === "failed") marks.push(pill("bad", "✗ failed"));
+  const failed = logs.filter(logFailed), alone = row[ROW.kind] === "tool_only" && failed.length > 0;
+  if (row[ROW.status] === "failed" && !alone) marks.push(pill("bad", "✗ failed"));
   if (row[ROW.status] === "incomplete") marks.push(pill("warn", "? no response"));
-  const failed = logs.filter(logFailed);
   if (failed.length) marks.push(pill("bad", "✗ " + (failed.length > 1 ? failed.length + " tools" : failed[0][LOG.exitFailed] ? failed[0][LOG.exit] : "error")));
   if (logs.some((log) => log[LOG.link] === "ambiguous")) marks.push(pill("warn", "~ ambiguous"));
   else if (logs.some((log) => log[LOG.execution] === "not_observed" && !log[LOG.inferred])) marks.push(pill("warn", "? not observed"));

@@ -32,7 +32,7 @@ function problemsView(index) {
   const row = ([trouble, failure, step, agent, what, detail]) => el("tr", null,
     el("td", null, pill(failure ? "bad" : "warn", (failure ? "✗ " : trouble === "ambiguous link" ? "~ " : "? ") + trouble)),
     el("td", { class: "n" }, el("a", { href: "#step-" + step }, "step " + step)), el("td", null, agent ?? "(not recorded)"),
-    el("td", { class: "mono" }, what), el("td", { class: "muted" }, failure ? detail : ""));
+    el("td", { class: "mono" }, what), el("td", { class: "muted" }, detail));
   const body = el("tbody", null, sorted.slice(0, LISTED).map(row));
   const table = el("table", { class: "table" }, el("thead", null, el("tr", null, ["What", "Where", "Agent", "Tool or model", "Recorded"].map((name) => el("th", { scope: "col" }, name)))), body);
   if (sorted.length <= LISTED) return table;

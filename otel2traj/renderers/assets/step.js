@@ -14,7 +14,7 @@ async function stepView(run, at, go) {
     step.tool_logs.length > 0 && el("h3", null, step.tool_logs.length === 1 ? "Tool" : step.tool_logs.length + " tools"),
     ...step.tool_logs.map((log) => logView(run, record, log, go)),
     el("h3", { id: "evidence", tabIndex: -1 }, "Evidence of this step"),
-    places(run, record, step.evidence, null),
+    places(run, record, step.evidence),
     more("Identifiers and digests", Object.fromEntries(Object.entries(step.evidence).filter(([key]) => key !== "records"))),
   ];
   return parts.filter(Boolean);
@@ -162,7 +162,7 @@ function logView(run, record, log, go) {
     box.append(el("p", { class: "muted" }, "A later request reports a result for this call (interaction ", el("span", { class: "mono" }, log.evidence.reported_result.interaction_id), ")."));
   if (Array.isArray(log.evidence.candidates))
     box.append(el("p", null, "Candidates, none taken as fact: ", el("span", { class: "mono" }, log.evidence.candidates.map(valueText).join(", "))));
-  if (Array.isArray(log.evidence.records) && log.evidence.records.length) box.append(el("h4", null, "Evidence"), ...places(run, record, log.evidence, null).childNodes);
+  if (Array.isArray(log.evidence.records) && log.evidence.records.length) box.append(el("h4", null, "Evidence"), ...places(run, record, log.evidence).childNodes);
   return box;
 }
 

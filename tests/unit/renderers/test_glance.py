@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from otel2traj.model.link import ExecutionStatus, LinkStatus
-from otel2traj.model.trajectory import StepStatus
-from otel2traj.renderers.glance import Glance, Trouble, exit_words
+from otel2traj.model.trajectory import StepKind, StepStatus
+from otel2traj.renderers.glance import Glance, Trouble, exit_words, step_problems
 from tests.factory import not_observed, step, tool_log
 
 
@@ -27,6 +27,14 @@ def test_problems_are_told_apart() -> None:
     ]
     assert glance.problems[1].detail == "exit 3: found"
     assert len(glance.failures) == 4
+
+
+def test_a_failed_execution_that_is_a_step_counts_once() -> None:
+    failed = tool_log(execution_status=ExecutionStatus.ERROR)
+    alone = step(1, failed, kind=StepKind.TOOL_ONLY, status=StepStatus.FAILED)
+    assert [problem.trouble for problem in step_problems(alone)] == [Trouble.TOOL_ERROR]
+    asked = step(1, failed, status=StepStatus.FAILED)
+    assert [problem.trouble for problem in step_problems(asked)] == [Trouble.STEP_FAILED, Trouble.TOOL_ERROR]
 
 
 def test_tokens_keep_nothing_said_and_zero_apart() -> None:
