@@ -26,8 +26,8 @@ from ..errors import RefusedError, UsageError
 from .derive import Build, Deriver
 from .router import LOG
 from .segments import Content, Encoding, Signal
-from .spool import Busy, Spool
 from .split import KEYS
+from .spool import Busy, Spool
 
 _DEFAULT_OUT: Final = "otel2traj-out"
 _SHUTDOWN_WAIT: Final = 10.0

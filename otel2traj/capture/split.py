@@ -286,7 +286,8 @@ def _from_odd_json(signal: Signal, body: bytes, heads: _Heads, done: Split) -> I
     spare: Counter[str] = Counter()
     for resource in request.get(outer, ()):
         heads.resources.append(_members({name: value for name, value in resource.items() if name != middle}))
-        of_resource = _claim_of_objects(resource.get("resource", {}).get("attributes", ()))
+        holder = resource.get("resource")
+        of_resource = _claim_of_objects(holder.get("attributes")) if isinstance(holder, dict) else None
         for scope in resource.get(middle, ()):
             heads.scopes.append(_members({name: value for name, value in scope.items() if name != inner}))
             at = len(heads.resources) - 1, len(heads.scopes) - 1
@@ -329,7 +330,8 @@ def _claim_of_raw(pairs: list[_Pair] | None) -> Claim | None:
 def _claim_of_objects(pairs: Any) -> Claim | None:
     best: Claim | None = None
     for pair in pairs if isinstance(pairs, list) else ():
-        rank = _RANK.get(pair.get("key", "")) if isinstance(pair, dict) else None
+        name = pair.get("key") if isinstance(pair, dict) else None
+        rank = _RANK.get(name) if isinstance(name, str) else None
         if rank is not None and (best is None or rank < best.rank):
             value = _plain_text(pair.get("value"))
             if value is not None:

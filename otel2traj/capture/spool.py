@@ -156,8 +156,8 @@ class Spool:
             self.records += len(batch)
             self.bytes += size
             self.syncs += 1
-        except OSError as err:
-            self.failing = err.strerror or type(err).__name__
+        except Exception as err:  # the writer lives on, whatever it was
+            self.failing = (err.strerror if isinstance(err, OSError) else None) or type(err).__name__
             self._abandon()
             self._retry_at = time.monotonic() + self._pause
             reason = Busy(f"the log cannot be written: {self.failing}", retry_after=2)
