@@ -40,6 +40,7 @@ class AerProjector:
         self._messages = Messages(self._state)
         self._executions = Executions(self._state)
         self._origin, self._attempt = origin, attempt_path
+        self._redact = redact
         self._fixtures = fixtures
         self._header = Header()
         self.execution_id = ""
@@ -52,7 +53,9 @@ class AerProjector:
 
     def begin(self, header: Header) -> None:
         self._header = header
-        self.execution_id = execution_id(self._origin, self._attempt, header.run_id, header.case_id)
+        hide = self._redact if self._redact is not None else str
+        run_id, case_id = (None if one is None else hide(one) for one in (header.run_id, header.case_id))
+        self.execution_id = execution_id(hide(self._origin), hide(self._attempt), run_id, case_id)
         record = Record("execution", "ex", "adapter", rule="execution_identity")
         record.say("schema", versions.AER, "adapter", "execution_identity")
         record.say("execution", self.execution_id, "adapter", "execution_identity")

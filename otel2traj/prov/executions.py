@@ -68,9 +68,7 @@ class Executions:
         record.say_or_miss("tool_call_id", log.tool_call_id, by)
         for field in ("call", "name", "arguments", "result", "status", "exit_status", "agent"):
             record.miss(field, UnknownReason.AMBIGUOUS)
-        if step.input_ordinal is not None:
-            self._state.scopes.add(step.input_ordinal)
-            record.say("scope", f"s{step.input_ordinal}", "adapter", "scope_of_record")
+        self._state.scope(record, step)
         for field in ("started", "ended"):
             record.miss(field, UnknownReason.NOT_CAPTURED)
         identify(record, evidence, by)

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from ..canonical import JsonObject, jcs, loads
 from ..errors import EvidenceError
+from ..model.unknown import EvidenceClass
 from ..registry import Registry
 from . import versions
 from .rules import catalogue
@@ -118,7 +119,7 @@ class Default:
         elif kind == "model_call":
             yield annotation("model_outcome", identifier, {"outcome": _model_outcome(record)}, f"{identifier}/status")
         elif kind == "tool_execution":
-            basis = [f"{identifier}/status"] + [f"{identifier}/exit_status"] * ("exit_status" in record)
+            basis = [f"{identifier}/{key}" for key in ("status", "exit_status") if key in record] or [identifier]
             yield annotation("tool_outcome", identifier, {"outcome": _tool_outcome(record)}, *basis)
         elif kind == "generic_artefact" and record.get("role") == "input_result":
             status = (record.get("content") or {}).get("status")
@@ -230,6 +231,17 @@ def strings(value: Any) -> Iterator[str]:
 PROFILES: Final[Registry[Profile]] = Registry("semantics profile", Default(), Injection())
 
 
+def _class(note: JsonObject, record: JsonObject) -> str:
+    """The weakest of the rule's class and of the fields that the annotation rests on."""
+    fields = record.get("fields") or {}
+    classes = [EvidenceClass(note["class"])]
+    for pointer in note["source"]:
+        _, slash, field = pointer.partition("/")
+        how = fields.get(field) if slash else record
+        classes.append(EvidenceClass(how["class"]) if how is not None else EvidenceClass.INFERRED)
+    return EvidenceClass.weakest(*classes).value
+
+
 def derive_sem(aer: Iterable[bytes], profile: str = "default") -> Iterator[bytes]:
     """The lines of the SEM of one AER under a profile, with LF. Raises `UsageError` for an unknown profile."""
     chosen = PROFILES.get(profile)
@@ -263,6 +275,7 @@ def derive_sem(aer: Iterable[bytes], profile: str = "default") -> Iterator[bytes
         elif record.get("kind") == "seal":
             sealed = record.get("digest")
         for note in look(record):
+            note["class"] = _class(note, record)
             yield line({"id": f"an{number}", **note})
             number += 1
     seal = {

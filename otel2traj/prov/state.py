@@ -40,6 +40,9 @@ class State:
     def agent_and_scope(self, record: Record, step: Step) -> None:
         agent = None if step.agent_name is None else self.actor("agent", step.agent_name, "adapter", "agent_name")
         record.say_or_miss("agent", agent, "adapter", "agent_name")
+        self.scope(record, step)
+
+    def scope(self, record: Record, step: Step) -> None:
         if step.input_ordinal is None:
             record.miss("scope", UnknownReason.NOT_RECORDED)
         else:

@@ -1,0 +1,314 @@
+"""Tier 1: the lines of an AER into findings on form, fields, references and seal."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from ...canonical import JsonObject, jcs, loads
+from ...model.finding import Finding
+from ...model.unknown import UnknownReason
+from .. import versions
+from ..identity import execution_id
+from ..records import BY, KINDS, RESERVED
+from ..rules import catalogue
+
+RULES: Final = {
+    "aer.json": "Every line is a JSON object.",
+    "aer.canonical": "Every line is the RFC 8785 form of its object, and ends in LF.",
+    "aer.first": "The first line, and no other, is the execution, of a schema that is read here.",
+    "aer.identity": "The execution id is the digest of origin, attempt, run id and case id.",
+    "aer.kind": "The kind is from the closed list.",
+    "aer.id": "Ids are unique and carry the prefix of their kind.",
+    "aer.class": "Record and field name class O, D or I.",
+    "aer.by": "Record and field name who recorded them, from the closed list.",
+    "aer.rule": "Class D and I name a rule of the catalogue, of that class; class O names none.",
+    "aer.fields": "Every field of a record is listed with its class, and nothing else is.",
+    "aer.required": "A field that the kind asks for is there or is declared unknown.",
+    "aer.unknown": "Reasons are from the closed list, and a field that is there is not declared unknown.",
+    "aer.reference": "A reference names a record of the kind it should.",
+    "aer.after": "Order has no cycle.",
+    "aer.link": "A call whose execution is declared unknown is linked to none, and no call to more than one.",
+    "aer.pointer": "A pointer names a source file of the record, a byte range and its digest.",
+    "aer.seal": "The last line, and no other, seals the record: count and digest of all bytes before it.",
+}
+
+PREFIX: Final = {
+    "execution": "ex",
+    "actor": "a",
+    "scope": "s",
+    "message": "m",
+    "model_call": "mc",
+    "tool_execution": "te",
+    "decision": "d",
+    "state_change": "sc",
+    "fixture": "f",
+    "judgement": "j",
+    "generic_activity": "act",
+    "generic_artefact": "(?:ga|raw)",
+    "seal": "seal",
+}
+REQUIRED: Final = {
+    "execution": ("schema", "execution", "origin", "attempt", "adapter", "started", "ended"),
+    "actor": ("role", "name"),
+    "scope": ("ordinal", "prompt"),
+    "message": ("role", "direction"),
+    "model_call": ("model", "agent", "scope", "request", "response", "status", "order", "started", "ended", "usage"),
+    "tool_execution": (
+        *("name", "arguments", "result", "call", "status", "agent", "scope"),
+        *("started", "ended", "exit_status"),
+    ),
+    "decision": ("outcome", "model_call", "message", "calls"),
+    "state_change": ("path", "change", "before_state", "after_state", "actor", "started", "ended"),
+    "fixture": ("role", "path", "injections"),
+    "judgement": ("subject", "verdict", "judge"),
+    "generic_activity": ("type", "scope", "prompt", "result", "started", "ended"),
+    "generic_artefact": ("role",),
+}
+REFERENCES: Final = {
+    ("model_call", "model"): ("actor",),
+    ("model_call", "agent"): ("actor",),
+    ("model_call", "scope"): ("scope",),
+    ("model_call", "request"): ("message",),
+    ("model_call", "tools"): ("generic_artefact",),
+    ("model_call", "response"): ("message",),
+    ("tool_execution", "agent"): ("actor",),
+    ("tool_execution", "scope"): ("scope",),
+    ("tool_execution", "result"): ("generic_artefact",),
+    ("tool_execution", "call"): ("part",),
+    ("decision", "model_call"): ("model_call",),
+    ("decision", "message"): ("message",),
+    ("decision", "calls"): ("part",),
+    ("scope", "prompt"): ("message",),
+    ("scope", "result"): ("generic_artefact",),
+    ("state_change", "scope"): ("scope",),
+    ("judgement", "subject"): ("execution", "scope", "model_call", "tool_execution", "message"),
+    ("generic_activity", "scope"): ("scope",),
+    ("generic_activity", "prompt"): ("message",),
+    ("generic_activity", "result"): ("generic_artefact",),
+    ("generic_activity", "actor"): ("actor",),
+}
+_ID: Final = re.compile(r"[A-Za-z0-9._~-]+", re.ASCII)
+_HEX: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_REASONS: Final = frozenset(reason.value for reason in UnknownReason)
+_CLASSES: Final = frozenset("ODI")
+
+
+class _Checker:
+    def __init__(self) -> None:
+        self.found: list[Finding] = []
+        self._kinds: dict[str, str] = {}
+        self._references: list[tuple[str, str, str, tuple[str, ...]]] = []
+        self._after: dict[str, list[str]] = {}
+        self._paths: set[str] = set()
+        self._pointed: dict[str, str] = {}
+        self._unknown_parts: set[str] = set()
+        self._links: dict[str, list[str]] = {}
+
+    def say(self, rule: str, message: str, place: str) -> None:
+        self.found.append(Finding(rule, message, pointer=place))
+
+    def record(self, record: JsonObject, place: str) -> None:
+        identifier, kind = record.get("id"), record.get("kind")
+        if kind not in KINDS or kind == "seal":
+            self.say("aer.kind", f"{kind!r} is no kind of record", place)
+            return
+        kind = str(kind)
+        if not isinstance(identifier, str) or not re.fullmatch(_pattern(kind), identifier):
+            self.say("aer.id", f"{identifier!r} is no id of a {kind}", place)
+            return
+        if identifier in self._kinds:
+            self.say("aer.id", f"{identifier} is there twice", place)
+        self._kinds[identifier] = kind
+        self._qualified(record, "", place)
+        self._fields(kind, identifier, record, place)
+        self._sources(record, place)
+        if kind == "message":
+            self._message(identifier, record, place)
+        elif kind == "tool_execution" and isinstance(record.get("call"), str):
+            self._links.setdefault(record["call"], []).append(identifier)
+        elif kind == "generic_artefact" and record.get("role") == "raw":
+            self._paths.add(str(record.get("path")))
+
+    def _qualified(self, item: Any, name: str, place: str) -> None:
+        where = f"{place}/{name}" if name else place
+        if not isinstance(item, dict) or item.get("class") not in _CLASSES:
+            self.say("aer.class", f"no evidence class {'for ' + name if name else ''}".rstrip(), where)
+            return
+        if item.get("by") not in BY:
+            self.say("aer.by", f"{item.get('by')!r} is nobody who records", where)
+        rules = catalogue("otel2traj")
+        given = item.get("rule")
+        if item["class"] == "O":
+            if given is not None:
+                self.say("aer.rule", "what is observed needs no rule", where)
+            return
+        known = next((rule for rule in rules.rules.values() if rule.id == given), None)
+        if known is None or known.evidence.value != item["class"]:
+            self.say("aer.rule", f"{given!r} is no rule of class {item['class']} in the catalogue", where)
+
+    def _fields(self, kind: str, identifier: str, record: JsonObject, place: str) -> None:
+        fields, unknown = record.get("fields"), record.get("unknown")
+        if not isinstance(fields, dict) or not isinstance(unknown, dict):
+            self.say("aer.fields", "fields or unknown is missing", place)
+            return
+        there = record.keys() - RESERVED
+        for name in sorted(there ^ (fields.keys() - {"after"})):
+            self.say("aer.fields", f"{name} is a field without a class, or a class without a field", place)
+        for name, how in fields.items():
+            self._qualified(how, name, place)
+        for name, reason in unknown.items():
+            if reason not in _REASONS:
+                self.say("aer.unknown", f"{reason!r} is no reason for an unknown {name}", place)
+            if name in there:
+                self.say("aer.unknown", f"{name} is there and is declared unknown", place)
+        for name in REQUIRED.get(kind, ()):
+            if name not in there and name not in unknown:
+                self.say("aer.required", f"a {kind} says {name}, or why it cannot", place)
+        for name in there:
+            kinds = REFERENCES.get((kind, name))
+            if kinds is not None:
+                value = record[name]
+                for one in value if isinstance(value, list) else [value]:
+                    self._references.append((str(one), f"{place}/{name}", name, kinds))
+        after = record.get("after")
+        if not isinstance(after, list):
+            self.say("aer.fields", "after is missing", place)
+            return
+        if bool(after) != ("after" in fields):
+            self.say("aer.fields", "after has no class", place)
+        self._after[identifier] = [str(one) for one in after]
+        self._references += ((str(one), f"{place}/after", "after", tuple(KINDS)) for one in after)
+
+    def _sources(self, record: JsonObject, place: str) -> None:
+        source = record.get("source")
+        for one in source if isinstance(source, list) else [None]:
+            good = (
+                isinstance(one, dict)
+                and isinstance(one.get("path"), str)
+                and all(isinstance(one.get(key), int) and one[key] >= 0 for key in ("offset", "length"))
+                and isinstance(one.get("sha256"), str)
+                and _HEX.fullmatch(one["sha256"]) is not None
+            )
+            if not good or not isinstance(one, dict):
+                self.say("aer.pointer", "a pointer has path, offset, length and sha256", f"{place}/source")
+            else:
+                self._pointed.setdefault(one["path"], f"{place}/source")
+
+    def _message(self, identifier: str, record: JsonObject, place: str) -> None:
+        for number, part in enumerate(record.get("parts") or []):
+            name = part.get("id") if isinstance(part, dict) else None
+            if name != f"{identifier}-{number}":
+                self.say("aer.id", f"part {number} of {identifier} has the id {name!r}", place)
+            else:
+                self._kinds[name] = "part"
+        for path in record.get("unknown") or {}:
+            if path.endswith("/execution"):
+                self._unknown_parts.add(path.removesuffix("/execution"))
+
+    def finish(self) -> None:
+        for target, place, name, kinds in self._references:
+            if self._kinds.get(target) not in kinds:
+                self.say("aer.reference", f"{name} names {target}, which is no {' or '.join(kinds[:3])} here", place)
+        for path, place in self._pointed.items():
+            if path not in self._paths:
+                self.say("aer.pointer", f"{path} is no source of this record", place)
+        for part, executions in self._links.items():
+            if part in self._unknown_parts:
+                self.say("aer.link", f"the execution of {part} is declared unknown and linked", executions[0])
+            if len(executions) > 1:
+                self.say("aer.link", f"{part} is linked to {len(executions)} executions", executions[-1])
+        for identifier in _cyclic(self._after):
+            self.say("aer.after", f"{identifier} comes after itself", identifier)
+
+
+def _pattern(kind: str) -> str:
+    prefix = PREFIX[kind]
+    if kind in ("execution", "seal"):
+        return prefix
+    return rf"s{_ID.pattern}" if kind == "scope" else rf"{prefix}\d+"
+
+
+def _cyclic(after: dict[str, list[str]]) -> Iterator[str]:
+    """Records that can be reached from themselves: what is left when those with nothing before them are taken away."""
+    waiting = {name: set(targets) & after.keys() for name, targets in after.items()}
+    behind: dict[str, list[str]] = {}
+    for name, targets in waiting.items():
+        for target in targets:
+            behind.setdefault(target, []).append(name)
+    free = [name for name, targets in waiting.items() if not targets]
+    while free:
+        done = free.pop()
+        for name in behind.get(done, ()):
+            waiting[name].discard(done)
+            if not waiting[name]:
+                free.append(name)
+    yield from sorted(name for name, targets in waiting.items() if targets)
+
+
+def validate_aer(lines: Iterable[bytes]) -> list[Finding]:
+    """Tier 1 over the lines of one AER, each with its LF (a missing LF is a finding)."""
+    checker = _Checker()
+    digest = hashlib.sha256()
+    count = 0
+    sealed = False
+    for number, line in enumerate(lines, 1):
+        place = f"line {number}"
+        try:
+            record = loads(line)
+        except ValueError as err:
+            checker.say("aer.json", f"not JSON: {err}", place)
+            record = None
+        if not isinstance(record, dict):
+            if record is not None:
+                checker.say("aer.json", "not a JSON object", place)
+            digest.update(line)
+            count += 1
+            continue
+        if not _is_canonical(record, line):
+            checker.say("aer.canonical", "not the RFC 8785 form with one LF", place)
+        place = str(record.get("id", place))
+        if sealed:
+            checker.say("aer.seal", "there are lines after the seal", place)
+        if record.get("kind") == "seal":
+            sealed = True
+            _seal(checker, record, count, f"sha256:{digest.hexdigest()}")
+        else:
+            _head(checker, record, number, place)
+            checker.record(record, place)
+        digest.update(line)
+        count += 1
+    if not sealed:
+        checker.say("aer.seal", "there is no seal", f"line {count}")
+    checker.finish()
+    return checker.found
+
+
+def _is_canonical(record: JsonObject, line: bytes) -> bool:
+    try:
+        return jcs(record) + b"\n" == line
+    except ValueError:
+        return False
+
+
+def _head(checker: _Checker, record: JsonObject, number: int, place: str) -> None:
+    if (number == 1) != (record.get("kind") == "execution"):
+        checker.say("aer.first", "the execution is the first record, and the only one of its kind", place)
+    if record.get("kind") == "execution":
+        if record.get("schema") != versions.AER:
+            checker.say("aer.first", f"schema {record.get('schema')!r} is not {versions.AER}", place)
+        origin, attempt = record.get("origin"), record.get("attempt")
+        made = execution_id(str(origin), str(attempt), record.get("run_id"), record.get("case_id"))
+        if record.get("execution") != made:
+            checker.say("aer.identity", f"the execution id should be {made}", place)
+
+
+def _seal(checker: _Checker, record: JsonObject, count: int, digest: str) -> None:
+    if record.get("records") != count:
+        checker.say("aer.seal", f"the seal counts {record.get('records')} records, there are {count}", "seal/records")
+    if record.get("digest") != digest:
+        checker.say("aer.seal", "the digest is not that of the bytes before the seal", "seal/digest")
+    if not isinstance(record.get("issues"), list):
+        checker.say("aer.seal", "the seal lists no issues, not even none", "seal/issues")

@@ -1,0 +1,165 @@
+"""Tier 5: every core statement to the AER field that justifies it, and that field to the recorded bytes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, Final
+
+from ...canonical import JsonObject
+from ...model.finding import Finding
+from ...model.unknown import EvidenceClass, UnknownReason
+from ..constraints.statements import RELATIONS
+from ..core import STATUS, known, prov_time
+from ..document import CLASSES, REASONS
+from .profile import bundles, names, statements
+from .resolve import AerIndex
+
+RULES: Final = {
+    "linkage.record": "The document was derived from this AER: execution and digest agree.",
+    "linkage.pointer": "The pointer of a statement resolves to a record, a part or a field that is known.",
+    "linkage.class": "A statement is no better than what it rests on.",
+    "linkage.basis": "The basis rule is the one that gave the field.",
+    "linkage.ends": "The ends of a relation are the record it points to and what its field names.",
+    "linkage.time": "A time is the recorded one; where none was recorded there is none.",
+    "linkage.unknown": "A status is the declared reason, and a declared reason is never filled in.",
+    "linkage.ambiguous": "A call whose execution is ambiguous or unknown is used by nothing in core.",
+    "linkage.coverage": "Every model call, message and tool execution of the AER stands in core.",
+    "linkage.raw": "A pointer's bytes have the digest that it states.",
+    "linkage.object": "A source file has the digest that the AER states.",
+}
+Read = Callable[[str], BinaryIO | None]
+_ORDER: Final = list(EvidenceClass)
+_COVERED: Final = frozenset({"model_call", "message", "tool_execution", "decision", "state_change"})
+
+
+class _Linkage:
+    def __init__(self, document: JsonObject, aer: AerIndex) -> None:
+        self.found: list[Finding] = []
+        self._aer = aer
+        self._document = document
+        self._core = bundles(document).get("xd:core", {})
+        self.cited: set[str] = set()
+
+    def say(self, rule: str, message: str, place: str) -> None:
+        self.found.append(Finding(f"linkage.{rule}", message, pointer=place))
+
+    def run(self) -> None:
+        self._same_record()
+        for where, instance in bundles(self._document).items():
+            for section, key, item in statements(instance):
+                place = f"/bundle/{where}/{section}/{key}"
+                record = self._resolve(item, place)
+                if record is None:
+                    continue
+                if section in RELATIONS:
+                    self._ends(section, item, record, place)
+                if where == "xd:core":
+                    self.cited.add(str(record["id"]))
+                    if section == "used":
+                        self._unambiguous(item, place)
+                    elif section not in RELATIONS and key == f"x:{record['id']}":
+                        self._node(item, record, place)
+        nodes = {key for section, key, _ in statements(self._core) if section not in RELATIONS}
+        for identifier, record in self._aer.records.items():
+            if record.get("kind") in _COVERED and f"x:{identifier}" not in nodes:
+                self.say("coverage", f"{identifier} does not stand in core", identifier)
+
+    def _same_record(self) -> None:
+        stated = ((self._document.get("entity") or {}).get("xd:aer") or {}).get("apv:digest")
+        if stated != self._aer.digest:
+            self.say("record", "the document states another AER's digest", "/entity/xd:aer")
+        iri = (self._document.get("prefix") or {}).get("x")
+        if not isinstance(iri, str) or not iri.endswith(f"/{self._aer.execution}#"):
+            self.say("record", "the document is about another execution", "/prefix/x")
+
+    def _resolve(self, item: JsonObject, place: str) -> JsonObject | None:
+        pointer = str(item.get("apv:sourcePointer"))
+        evidence = self._aer.evidence(pointer)
+        if evidence is None:
+            self.say("pointer", f"{pointer!r} leads to nothing that is known", place)
+            return None
+        for name in names(item.get("apv:evidenceClass")):
+            stated = next((one for one, term in CLASSES.items() if term == name), None)
+            if stated is not None and _ORDER.index(stated) < _ORDER.index(evidence):
+                self.say("class", f"{name}, resting on a field of class {evidence.value}", place)
+        basis, rule = item.get("apv:basisRule"), self._aer.rule(pointer)
+        if basis != rule and not str(basis).startswith("sem."):
+            self.say("basis", f"basis rule {basis!r}, the field was given by {rule!r}", place)
+        return self._aer.records[self._aer.split(pointer)[0]]
+
+    def _ends(self, section: str, item: JsonObject, record: JsonObject, place: str) -> None:
+        field = self._aer.split(str(item["apv:sourcePointer"]))[1]
+        identifier = str(record["id"])
+        own = {identifier, f"{identifier}-before", f"{identifier}-after", f"{identifier}-judge"}
+        named = {one.partition("-")[0] for one in _values(known(record, field) if field is not None else None)}
+        named |= set(_values(known(record, field) if field is not None else None))
+        ends = [str(item.get(label)).removeprefix("x:") for label in RELATIONS[section].args[:2]]
+        if str(item.get("apv:rule")).startswith("aprov.inf_"):
+            return  # an inference relates what its method pairs; the pointer says where the pairing stands
+        if str(item.get("apv:rule")).startswith("aprov.use_fixture"):
+            own.add("ex")
+        for end in ends:
+            if end not in own and end not in named and end.partition("-")[0] not in named:
+                self.say("ends", f"{end} is neither {identifier} nor named by {item['apv:sourcePointer']}", place)
+
+    def _unambiguous(self, item: JsonObject, place: str) -> None:
+        part = str(item.get("prov:entity")).removeprefix("x:")
+        holder = self._aer.records.get(self._aer.parts.get(part, ""), {})
+        reason = (holder.get("unknown") or {}).get(f"{part}/execution")
+        if reason is not None:
+            self.say("ambiguous", f"{part} is used, and its execution is declared {reason}", place)
+
+    def _node(self, item: JsonObject, record: JsonObject, place: str) -> None:
+        for field, key in (("started", "prov:startTime"), ("ended", "prov:endTime")):
+            stated = item.get(key)
+            if stated is not None and stated != prov_time(known(record, field)):
+                self.say("time", f"{key} {stated!r} was not recorded", place)
+        unknown = record.get("unknown") or {}
+        for field, term in STATUS.items():
+            stated = item.get(f"apv:{term}Status")
+            reason = unknown.get(field)
+            expected = None if reason is None else REASONS[UnknownReason(reason)]
+            lost = field in ("started", "ended") and known(record, field) is not None
+            lost = lost and prov_time(known(record, field)) is None
+            if names(stated) != ([] if expected is None else [expected]) and not lost:
+                self.say("unknown", f"{term} is declared {reason!r}, the document says {names(stated)}", place)
+
+
+def _values(value: Any) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list) else [] if value is None else [str(value)]
+
+
+def _raw(aer: AerIndex, read: Read) -> Iterator[Finding]:
+    """Each source once: its digest, and those of every range that a pointer names."""
+    wanted: dict[str, list[tuple[JsonObject, str]]] = {path: [] for path in aer.raw}
+    for identifier, record in aer.records.items():
+        for pointer in record.get("source") or []:
+            wanted.setdefault(str(pointer.get("path")), []).append((pointer, identifier))
+    for path, asked in sorted(wanted.items()):
+        source = read(path)
+        if source is None:
+            yield Finding("linkage.raw", f"{path} cannot be read", pointer=path)
+            continue
+        with source:
+            for pointer, identifier in sorted(asked, key=lambda one: one[0]["offset"]):
+                source.seek(pointer["offset"])
+                if hashlib.sha256(source.read(pointer["length"])).hexdigest() != pointer["sha256"]:
+                    where = f"{path}:{pointer.get('line') or pointer['offset']}"
+                    yield Finding("linkage.raw", f"the bytes at {where} are not those of {identifier}", pointer=where)
+            stated = aer.raw.get(path, {}).get("object")
+            if isinstance(stated, str) and not path.endswith((".gz", ".zst")):
+                source.seek(0)
+                whole = hashlib.sha256()
+                while block := source.read(1 << 20):
+                    whole.update(block)
+                if whole.hexdigest() != stated:
+                    yield Finding("linkage.object", f"{path} has another digest than the AER states", pointer=path)
+
+
+def validate_linkage(document: JsonObject, aer: AerIndex, read: Read | None = None) -> list[Finding]:
+    """Tier 5. `read` opens the (inflated) bytes of a source by its path; without it the bytes are not looked at, and
+    the caller has to say so."""
+    checker = _Linkage(document, aer)
+    checker.run()
+    return checker.found + ([] if read is None else list(_raw(aer, read)))

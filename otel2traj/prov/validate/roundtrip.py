@@ -1,0 +1,95 @@
+"""Tier 4: a PROV document through the W3C notations and back, by the PyPI package `prov`, into findings.
+
+Compared as models, never as bytes. The library drops what it does not understand and then finds both sides equal, so
+arguments and attributes are counted against the raw JSON first, and its rejection warnings are errors.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Final
+
+from ...canonical import JsonObject
+from ...errors import Otel2TrajError
+from ...model.finding import Finding
+from .profile import bundles, statements
+
+RULES: Final = {
+    "roundtrip.read": "The library reads the document without a warning of what it will reject.",
+    "roundtrip.count": "The library's model holds every statement, argument and attribute of the JSON.",
+    "roundtrip.model": "Written in each notation and read again, the model is the same.",
+}
+MAX_STATEMENTS: Final = 5_000
+"""Beyond this the notations other than JSON would take minutes."""
+MAX_RDF: Final = 400
+NOTATIONS: Final = (("json", MAX_STATEMENTS * 20), ("provn", MAX_STATEMENTS), ("xml", MAX_STATEMENTS), ("rdf", MAX_RDF))
+
+
+class NotRun(Otel2TrajError):
+    """A tier could not run, and why. Never counted as passed."""
+
+    code = "prov.not-run"
+
+
+def _instances(document: JsonObject) -> list[JsonObject]:
+    return [document, *bundles(document).values()]
+
+
+def count_json(document: JsonObject) -> tuple[int, int]:
+    """(statements, attribute values and arguments) of the raw JSON, bundles included."""
+    number = values = 0
+    for instance in _instances(document):
+        for _, _, item in statements(instance):
+            number += 1
+            values += sum(len(value) if isinstance(value, list) else 1 for value in item.values())
+    return number, values
+
+
+def _count_model(model: Any) -> tuple[int, int]:
+    records = [record for one in (model, *model.bundles) for record in one.records]
+    return len(records), sum(len(record.attributes) for record in records)
+
+
+def validate_roundtrip(data: bytes, document: JsonObject, remarks: list[str] | None = None) -> list[Finding]:
+    """Tier 4. Raises `NotRun` without the package; notations left out for size are named in `remarks`."""
+    try:
+        from prov.model import ProvDocument
+    except ImportError as err:
+        raise NotRun("the package prov is not installed", hint="pip install 'otel2traj[prov]'") from err
+    number, values = count_json(document)
+    text = data.decode("utf-8", "replace")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            model = ProvDocument.deserialize(content=text, format="json")
+        except Exception as err:  # the library's own errors have no common base
+            return [Finding("roundtrip.read", f"{type(err).__name__}: {err}")]
+    found = []
+    counted = _count_model(model)
+    if counted != (number, values):
+        message = f"{number} statements with {values} values in the JSON, {counted[0]} with {counted[1]} in the model"
+        found.append(Finding("roundtrip.count", message))
+    for notation, limit in NOTATIONS:
+        if number > limit:
+            if remarks is not None:
+                remarks.append(f"{notation} not run: {number} statements, more than {limit}")
+            continue
+        found += _through(ProvDocument, model, notation, remarks)
+    return found
+
+
+def _through(reader: Any, model: Any, notation: str, remarks: list[str] | None) -> list[Finding]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            back = reader.deserialize(content=model.serialize(format=notation), format=notation)
+        except Exception as err:
+            if type(err).__name__ == "DoNotExist":
+                if remarks is not None:
+                    remarks.append(f"{notation} not run: the library's extra for it is not installed")
+                return []
+            return [Finding("roundtrip.model", f"{notation}: {type(err).__name__}: {err}")]
+    if back != model:
+        return [Finding("roundtrip.model", f"{notation}: the model read again is another one")]
+    return []
