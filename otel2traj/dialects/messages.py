@@ -85,7 +85,7 @@ def read_messages(value: JsonValue, role: str | None = None) -> list[Message]:
         out: list[Message] = []
         previous_item = False
         for item in value:
-            is_item = isinstance(item, dict) and "role" not in item and item.get("type") in ITEMS
+            is_item = isinstance(item, dict) and "role" not in item and _is_item(item.get("type"))
             for message in read_message(item, role):
                 if is_item and previous_item and message.role == "assistant" and out and out[-1].role == "assistant":
                     out[-1].parts.extend(message.parts)
@@ -94,6 +94,10 @@ def read_messages(value: JsonValue, role: str | None = None) -> list[Message]:
             previous_item = is_item
         return out
     return read_message(value, role)
+
+
+def _is_item(kind: JsonValue) -> bool:
+    return isinstance(kind, str) and kind in ITEMS
 
 
 def _is_pair(value: JsonValue) -> bool:
@@ -189,10 +193,12 @@ def _is_result(item: Mapping[str, Any]) -> bool:
 
 
 def _result_id(value: Mapping[str, Any]) -> str | None:
-    for key in ("tool_call_id", "call_id", "toolCallId"):
-        found = ident(value.get(key))
-        if found is not None:
-            return found
+    more = value.get("additional_kwargs")
+    for holder in (value, more if isinstance(more, dict) else {}):
+        for key in ("tool_call_id", "call_id", "toolCallId"):
+            found = ident(holder.get(key))
+            if found is not None:
+                return found
     return None if "additional_kwargs" in value or "response_metadata" in value else ident(value.get("id"))
 
 
@@ -248,11 +254,12 @@ def _split(role: str, parts: Parts, value: Mapping[str, Any] | None, reason: str
 
 def system_value(value: JsonValue) -> JsonValue:
     """Instructions that stand apart: their text where they are text alone, else the parts."""
-    parts = [
-        part
-        for message in read_messages(value, "system")
-        for part in message.parts
-    ]  # fmt: skip
+    value = decode(value, repair=False).value
+    items = value if isinstance(value, list) else [value]
+    if any(isinstance(item, dict) and ("role" in item or "parts" in item or "lc" in item) for item in items):
+        parts = [part for message in read_messages(value, "system") for part in message.parts]
+    else:
+        parts = parts_of(value)
     if parts and all(part.get("type") == "text" for part in parts):
         return "\n".join(str(part["content"]) for part in parts)
     return parts or None

@@ -168,7 +168,7 @@ def _response(value: Mapping[str, Any]) -> Parts:
 def response_value(content: JsonValue) -> JsonValue:
     """What a tool answered: the text where it is one text in whatever wrapping, else the value as recorded."""
     if isinstance(content, dict):
-        kind = content.get("type")
+        kind = content.get("type", content.get("block_type"))
         if kind in ("text", "error-text") and set(content) <= {"type", "value"} and "value" in content:
             plain: JsonValue = content["value"]
             return plain
