@@ -15,7 +15,7 @@ from typing import BinaryIO
 from ..errors import EvidenceError, Otel2TrajError, UsageError
 from ..model.trajectory import Header, StepSink, Summary, TrajectoryStatus
 from ..writers.trajectory import TrajectoryWriter
-from .source import value_limit
+from .source import drive, value_limit
 
 Progress = Callable[[str, int], None]
 
@@ -205,3 +205,11 @@ def _build_one(task: tuple[Path, Path, bool, Path | None, bool]) -> Line:
     except Otel2TrajError as err:
         return Line(f"{name}: error: {err}", True)
     return Line("\n".join(f"{name}: {item.describe()}" for item in built), any(item.failed for item in built))
+
+
+def build_bytes(path: Path, *, inference: bool = True) -> bytes:
+    """The trajectory file of evidence that holds one conversation, as bytes."""
+    with tempfile.TemporaryFile() as stream:
+        drive(path, TrajectoryWriter(value_limit()).sink(stream), inference=inference)
+        stream.seek(0)
+        return stream.read()

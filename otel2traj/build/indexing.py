@@ -267,6 +267,8 @@ def add_span(index: Index, archive: Archive, span: SpanRecord, source: Source) -
         failed=span.status_code == 2,
     )
     index.otel[key] = head
+    if found.log_key is not None:
+        index.log_key_spans[(source.ordinal or "", found.log_key)] = head
     if found.role is None:
         index.counts["spans.unrecognised"] += 1
     if span.dropped_attributes or span.dropped_events:
@@ -326,8 +328,13 @@ def add_log(index: Index, log: LogRecord, source: Source) -> None:
                 conversation_id=found.conversation_id,
                 fallback_only=found.fallback_only,
             )
+        for told in (found.key, *found.also):
+            members = index.log_keys.setdefault((source.ordinal or "", told), [])
+            if key not in members:
+                members.append(key)
         head.parts.append(Part("log", log.ref))
         head.agent_name = head.agent_name or found.agent_name
+        head.of_span = head.of_span or found.own_span
         head.fallback_only = head.fallback_only or found.fallback_only
         if log.time_ns is not None:
             head.start_ns = min(head.start_ns or log.time_ns, log.time_ns)

@@ -24,6 +24,10 @@ class Index:
         self.log_groups: dict[tuple[str, str], SpanHead] = {}
         self.span_logs: dict[tuple[str, str], list[Part]] = {}
         """Log records by (trace id, span id) of the span they carry."""
+        self.log_keys: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        """Keys of `log_groups` by (Input ordinal, every key that a record of the group bears)."""
+        self.log_key_spans: dict[tuple[str, str], SpanHead] = {}
+        """OpenTelemetry spans by (Input ordinal, the key under which log records tell of their call)."""
         self.native_calls: dict[str, list[tuple[str | None, Part]]] = {}
         """(Input ordinal, record) by the response id that the ACP agent said it got."""
         self.terminals: dict[tuple[str, str], list[Part]] = {}
@@ -47,6 +51,7 @@ class Index:
         """Merge what two recorders said of one span, and tie every span to its parent. Linear in the heads."""
         self._merge_framework_twins()
         self._merge_acp_twins()
+        self._merge_log_groups()
         self._by_span_id = {}
         for head in self.span_heads():
             self._by_span_id.setdefault(head.span_id, []).append(head)
@@ -107,6 +112,40 @@ class Index:
                 acp.source, acp.span_id = twin.source, twin.span_id
                 acp.parts.extend(twin.parts)
                 del self.framework[(twin.source, twin.span_id)]
+
+    def _merge_log_groups(self) -> None:
+        """Groups that share a key are one; a group that names a span's own call is content of that span."""
+        gone: dict[tuple[str, str], tuple[str, str]] = {}
+
+        def root(key: tuple[str, str]) -> tuple[str, str]:
+            while key in gone:
+                key = gone[key]
+            return key
+
+        for members in self.log_keys.values():
+            first = root(members[0])
+            for other in map(root, members[1:]):
+                if other == first:
+                    continue
+                head, more = self.log_groups[first], self.log_groups.pop(other)
+                gone[other] = first
+                head.parts.extend(more.parts)
+                head.start_ns = min((ns for ns in (head.start_ns, more.start_ns) if ns is not None), default=None)
+                head.end_ns = max((ns for ns in (head.end_ns, more.end_ns) if ns is not None), default=None)
+                head.agent_name = head.agent_name or more.agent_name
+                head.fallback_only = head.fallback_only or more.fallback_only
+        for key, named in self.log_key_spans.items():
+            for member in self.log_keys.get(key, ())[:1]:
+                found = self.log_groups.get(root(member))
+                if found is not None and found.role is named.role:
+                    self._give(self.log_groups.pop(root(member)), named)
+        for group, head in list(self.log_groups.items()):
+            span = self.otel.get((head.trace_id or "", head.parent_id or ""))
+            if head.of_span and span is not None and span.role is head.role:
+                self._give(self.log_groups.pop(group), span)
+
+    def _give(self, group: SpanHead, span: SpanHead) -> None:
+        self.span_logs.setdefault((span.trace_id or "", span.span_id), []).extend(group.parts)
 
     def _cut_cycles(self) -> None:
         """Parents that lead in a circle tell nothing; the link that closes it is dropped, with a notice."""

@@ -69,6 +69,8 @@ class SpanHead:
     finished: bool = True
     failed: bool = False
     fallback_only: bool = False
+    of_span: bool = False
+    """A log group whose records carry the span id of the very call they tell of."""
     # set by the glance at its content: model calls
     response_id: str | None = None
     emitted: list[EmittedCall] = field(default_factory=list)
