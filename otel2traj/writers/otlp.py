@@ -26,6 +26,7 @@ class OtlpJson:
     suffix = ".otlp.jsonl"
     losses = (
         "The wire side: a step read back is of source `framework`, with the recorded source as an attribute.",
+        "That a step was incomplete: read back, it is complete.",
         "Calls that were not observed and links that are ambiguous have no span; read back, both are not observed.",
         "Spans are given new ids, made from the run and the step; the recorded ids stand as attributes.",
         "Messages in the conventions' parts form, with parts the conventions lack under their recorded type.",

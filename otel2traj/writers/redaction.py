@@ -93,8 +93,8 @@ def _rule(entry: Any, n: int) -> Rule:
 
 @dataclass(slots=True)
 class Redacting:
-    """A sink before a sink. Evidence, digests, coverage and the words of closed lists stay: they hold no content, and
-    they are what a reader with access checks the redacted copy by. Key names themselves are never changed."""
+    """A sink before a sink. Evidence, digests, coverage, token counts and the words of closed lists stay: they hold no
+    content, and a reader with access checks the redacted copy by them. Key names themselves are never changed."""
 
     profile: Profile
     inner: StepSink
@@ -147,6 +147,8 @@ class Redacting:
                 out[key] = value
             elif key == "tool_logs":
                 out[key] = [self._object(log) for log in value]
+            elif key == "output" and isinstance(value, dict):
+                out[key] = {name: item if name == "usage" else self._member(name, item) for name, item in value.items()}
             elif key in _CONTAINERS:
                 out[key] = self._value(value)
             else:

@@ -12,7 +12,7 @@ from ..model.trajectory import Header, Step, StepKind, StepSink, Summary
 from .jsonstream import text_of
 
 Row = dict[str, Any]
-_BATCH_ROWS, _BATCH_BYTES = 5_000, 32 << 20
+_BATCH_ROWS, _BATCH_BYTES = 5_000, 8 << 20
 
 _RUN = (("run_id", "string"), ("case_id", "string"))
 _STEPS = (
@@ -68,6 +68,9 @@ _LINKS = (
 )
 _SOURCES = (*_RUN, ("path", "string"), ("sha256", "string"))
 
+_LARGE = {"input", "output", "text", "reasoning", "evidence", "input_arguments", "outputs"}
+"""Columns of long values, for which a dictionary would only take memory."""
+
 Columns = tuple[tuple[str, str], ...]
 
 
@@ -112,11 +115,14 @@ class _Sink:
         self._table = table
         self._out = out
         self._schema: Any = pyarrow.schema([(name, getattr(pyarrow, kind)()) for name, kind in table.columns])
+        self._small = [name for name, _ in table.columns if name not in _LARGE]
         self._rows: list[Row] = []
         self._held = 0
 
     def begin(self, header: Header) -> None:
-        self._writer: Any = self._parquet.ParquetWriter(self._out, self._schema, compression="zstd")
+        self._writer: Any = self._parquet.ParquetWriter(
+            self._out, self._schema, compression="zstd", use_dictionary=self._small
+        )
         self._run: Row = {"run_id": header.run_id, "case_id": header.case_id}
 
     def step(self, step: Step) -> None:

@@ -58,6 +58,14 @@ def test_the_form_stays_and_the_original_is_untouched() -> None:
     assert collect.trajectory.header.extra["redacted"]["profile_sha256"] == profile.sha256
 
 
+def test_token_counts_are_no_tokens() -> None:
+    profile = read_profile(b'[[rule]]\nname = "secret"\nkeys = ["*token*"]\n')
+    redacting = Redacting(profile, collect := Collect())
+    play(rich(), redacting)
+    assert collect.trajectory.steps[0].output["usage"] == rich().steps[0].output["usage"]
+    assert redacting.counts == {"secret": 0}
+
+
 def test_the_report_names_the_original_by_digest() -> None:
     redacting = Redacting(read_profile(PROFILE), WRITERS.get("atif").sink(BytesIO()))
     play(rich(), redacting)
