@@ -355,6 +355,35 @@ def test_recorded_bytes_are_one_click_away_and_checked(browser: Browser, tmp_pat
     assert "are not in this page" in browser.text()
 
 
+def test_numbers_are_shown_as_they_were_recorded(browser: Browser, tmp_path: Path) -> None:
+    numbers = {
+        "id": 12345678901234567890123,
+        "zero": 0.0,
+        "minus": -0.0,
+        "small": 1e-7,
+        "long": 0.1234567890123456789,
+        "one": 1,
+    }
+    log = tool_log(input_arguments=numbers, outputs=12345678901234567890)
+    browser.open(
+        save(tmp_path / "numbers.html", trajectory(step(1, log, output={"usage": {"input_tokens": 2.0}}))) + "#step-1"
+    )
+    browser.until("step-1")
+    text = browser.text()
+    for words in (
+        "12345678901234567890123",
+        '"zero": 0.0',
+        '"minus": -0.0',
+        '"small": 1e-07',
+        '"long": 0.12345678901234568',
+        '"one": 1',
+        "2.0",
+    ):
+        assert words in text
+    browser.search("12345678901234567890123")
+    assert len(browser.rows()) == 1
+
+
 def test_many_runs_in_one_page(browser: Browser, tmp_path: Path) -> None:
     one, two = trajectory(step(1), step(2)), trajectory(step(1, output={"text": "second run"}))
     browser.open(save(tmp_path / "many.html", one, two))

@@ -14,10 +14,13 @@ function el(tag, props, ...children) {
   }
   for (const child of children.flat(3)) {
     if (child === null || child === undefined || child === false) continue;
-    node.append(child instanceof Node ? child : document.createTextNode(visible(String(child))));
+    node.append(child instanceof Node ? child : document.createTextNode(visible(wordOf(child))));
   }
   return node;
 }
+
+/** A child as text; a number that JavaScript cannot hold comes as the digits that were recorded. */
+const wordOf = (child) => typeof child === "object" ? JSON.stringify(child) : String(child);
 
 const UNSEEN = new RegExp(
   "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e" +

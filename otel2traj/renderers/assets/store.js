@@ -37,6 +37,16 @@ async function packed(name, version) {
 
 const packedJson = async (name, version) => JSON.parse(new TextDecoder().decode(await inflate(await packed(name, version))));
 
+const ODD_NUMBER = /[:[,]-?(?:\d{16}|\d+\.\d*0[,}\]]|\d[\d.]*[eE]|0?\.0000|\d+\.\d{15})|[:[,]-0/;
+const EXACT = typeof JSON.rawJSON === "function";
+
+/** JSON whose numbers stay as they were recorded: 0.0 is not shown as 0, nor a long identifier rounded. */
+function parseExact(text) {
+  if (!EXACT || !ODD_NUMBER.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (key, value, context) =>
+    typeof value === "number" && context.source !== String(value) ? JSON.rawJSON(context.source) : value);
+}
+
 /** One run: its index, and its steps, values and raw records by number. */
 class Run {
   constructor(number, index, version) {
@@ -60,7 +70,7 @@ class Run {
   part(number) {
     let found = this.open.get(number);
     if (found) this.open.delete(number);
-    else found = this.bytes("c", number).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
+    else found = this.bytes("c", number).then((bytes) => parseExact(new TextDecoder().decode(bytes)));
     this.open.set(number, found);
     if (this.open.size > OPEN_PARTS) this.open.delete(this.open.keys().next().value);
     return found;
@@ -109,7 +119,7 @@ async function searchParts(run, words, found, going) {
     const text = new TextDecoder().decode(await run.bytes("c", n));
     const hits = new Map();
     if (text.toLowerCase().includes(inJson)) {
-      const part = JSON.parse(text);
+      const part = parseExact(text);
       const first = run.index.steps.findIndex((row) => row[ROW.part] === n);
       part.s.forEach((record, i) => note(hits, first + i, record.i, wanted));
       part.v.forEach((value, i) => note(hits, part.o[i], value, wanted));
