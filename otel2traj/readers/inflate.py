@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, BinaryIO, Final, cast
+from typing import BinaryIO, Final, cast
 
 from ..errors import EvidenceError
 from ..model.evidence import Notice
@@ -201,22 +201,29 @@ def _gunzip(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _unzstd(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Frames one after another. Fed in small pieces, since one piece can become 32 768 times its size."""
     import zstandard
 
-    reader = zstandard.ZstdDecompressor(max_window_size=1 << 31).stream_reader(
-        cast("IO[bytes]", _Readable(chunks)), read_across_frames=True
-    )
+    factory = zstandard.ZstdDecompressor(max_window_size=1 << 31)
+    engine = factory.decompressobj()
+    fresh = True
     try:
-        while chunk := reader.read(CHUNK):
-            yield chunk
+        for chunk in chunks:
+            for at in range(0, len(chunk), 1024):
+                piece = chunk[at : at + 1024]
+                while piece:
+                    if engine.eof:
+                        engine = factory.decompressobj()
+                    fresh = False
+                    yield engine.decompress(piece)
+                    piece = engine.unused_data if engine.eof else b""
     except zstandard.ZstdError as err:
         raise _Damaged(str(err)) from err
+    if not fresh and not engine.eof:
+        raise _Damaged("the last frame is cut")
 
 
 def _unframe(chunks: Iterator[bytes], limit: int) -> Iterator[bytes]:
-    import zstandard
-
-    engine = zstandard.ZstdDecompressor(max_window_size=1 << 31)
     source = _Readable(chunks)
     while prefix := source.exactly(4):
         length = int.from_bytes(prefix, "big")
@@ -225,14 +232,11 @@ def _unframe(chunks: Iterator[bytes], limit: int) -> Iterator[bytes]:
             raise _Damaged("the last frame is cut")
         parts: list[bytes] = []
         size = 0
-        try:
-            for part in engine.read_to_iter(frame, write_size=CHUNK):
-                parts.append(part)
-                size += len(part)
-                if size > limit:
-                    break
-        except zstandard.ZstdError as err:
-            raise _Damaged(str(err)) from err
+        for part in _unzstd(iter((frame,))):
+            parts.append(part)
+            size += len(part)
+            if size > limit:
+                break
         message = b"".join(parts)
         if message.lstrip()[:1] in (b"{", b"["):
             yield message if message.endswith(b"\n") else message + b"\n"

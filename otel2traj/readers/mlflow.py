@@ -15,7 +15,7 @@ from ..timestamps import parse_ns
 from .anyvalue import whole
 from .documents import Context, DocumentForm, Place, as_dict, as_list, as_text
 from .ids import plain_id
-from .otlp_dict import STATUS_CODES, Repaired, enum, text, time_ns
+from .otlp_dict import STATUS_CODES, Repaired, enum, link, text, time_ns
 from .outline import Head
 
 _TRACE_KEYS: Final = ("mlflow.trace.session", "mlflow.trace.user", "mlflow.trace.tokenUsage")
@@ -72,6 +72,7 @@ class Mlflow(DocumentForm):
             start_ns=_time(data.get("start_time_unix_nano", data.get("start_time"))),
             end_ns=_time(data.get("end_time_unix_nano", data.get("end_time"))),
             events=[_event(one) for one in map(as_dict, as_list(data.get("events")))],
+            links=[_link(one) for one in map(as_dict, as_list(data.get("links")))],
             status_code=enum(status.get("code", data.get("status_code")), STATUS_CODES, "STATUS_CODE_"),
             status_message=text(status.get("message", data.get("status_message"))) or None,
             resource=context.get("resource", {}),
@@ -83,6 +84,10 @@ def _id(value: Any, digits: int, repairs: Repaired) -> str:
     if repair is not None and repair.endswith("of unusual length"):
         repairs.append(repair)
     return found
+
+
+def _link(data: JsonObject) -> JsonObject:
+    return link({**data, "trace_id": text(data.get("trace_id")).removeprefix("tr-")})
 
 
 def _time(value: Any) -> int | None:
