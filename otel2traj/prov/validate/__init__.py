@@ -19,7 +19,7 @@ from . import sem as _sem
 from . import structure as _structure
 from .aer import validate_aer
 from .clock import validate_clock
-from .linkage import Read, validate_linkage
+from .linkage import DigestOf, Read, validate_linkage
 from .profile import validate_profile
 from .resolve import AerIndex
 from .roundtrip import NotRun, validate_roundtrip
@@ -57,10 +57,14 @@ class TierResult:
     findings: list[Finding] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
+    @property
+    def title(self) -> str:
+        return TIERS[self.tier]
+
     def to_json(self) -> JsonObject:
         return {
             "tier": self.tier,
-            "title": TIERS[self.tier],
+            "title": self.title,
             "status": self.status,
             "remarks": self.remarks,
             "findings": [
@@ -75,7 +79,7 @@ def validate_constraints(document: JsonObject | Document) -> list[Finding]:
     return check_document(document if isinstance(document, Document) else document_from_json(document))
 
 
-def _result(tier: str, findings: list[Finding], remarks: list[str] | None = None) -> TierResult:
+def passed_or_failed(tier: str, findings: list[Finding], remarks: list[str] | None = None) -> TierResult:
     failed = any(one.severity is Severity.ERROR for one in findings)
     return TierResult(tier, "failed" if failed else "passed", findings, remarks or [])
 
@@ -90,10 +94,12 @@ def validate(
     aer: Sequence[bytes] | None = None,
     sems: Iterable[Iterable[bytes]] = (),
     read: Read | None = None,
+    digest_of: DigestOf | None = None,
     roundtrip: bool = True,
 ) -> list[TierResult]:
-    """All tiers, in order, over what is given. Lines carry their LF. `read` opens a source's bytes by its path."""
-    results = [not_run("1", "no AER was given") if aer is None else _result("1", validate_aer(aer))]
+    """All tiers, in order, over what is given. Lines carry their LF. `read` and `digest_of` are
+    those of `validate_linkage`."""
+    results = [not_run("1", "no AER was given") if aer is None else passed_or_failed("1", validate_aer(aer))]
     index: AerIndex | None = None
     if aer is not None:
         try:
@@ -104,31 +110,33 @@ def validate(
     if not sems or index is None:
         results.append(not_run("2", "no SEM was given" if not sems else "no AER that can be read was given"))
     else:
-        results.append(_result("2", [one for sem in sems for one in validate_sem(sem, index)]))
+        results.append(passed_or_failed("2", [one for sem in sems for one in validate_sem(sem, index)]))
     document, unreadable = (None, []) if prov is None else _structure.parse(prov)
     if prov is None or document is None:
-        results.append(not_run("3a", "no PROV document was given") if prov is None else _result("3a", unreadable))
+        results.append(
+            not_run("3a", "no PROV document was given") if prov is None else passed_or_failed("3a", unreadable)
+        )
         why = "no PROV document was given" if prov is None else "the document cannot be read"
         return results + [not_run(tier, why) for tier in ("3b", "3c", "3d", "4", "5")]
-    results.append(_result("3a", validate_structure(prov)))
-    results.append(_result("3b", validate_constraints(document)))
+    results.append(passed_or_failed("3a", validate_structure(prov)))
+    results.append(passed_or_failed("3b", validate_constraints(document)))
     ours = is_ours(document)
     foreign = "the document is not of the apv namespace"
-    results.append(_result("3c", validate_profile(document)) if ours else not_run("3c", foreign))
-    results.append(_result("3d", validate_clock(document)))
+    results.append(passed_or_failed("3c", validate_profile(document)) if ours else not_run("3c", foreign))
+    results.append(passed_or_failed("3d", validate_clock(document)))
     results.append(_round(prov, document) if roundtrip else not_run("4", "not asked for"))
     if index is None or not ours:
         results.append(not_run("5", "no AER was given" if ours else foreign))
     else:
         remarks = [] if read is not None else ["raw bytes not looked at: no evidence was given"]
-        results.append(_result("5", validate_linkage(document, index, read), remarks))
+        results.append(passed_or_failed("5", validate_linkage(document, index, read, digest_of), remarks))
     return results
 
 
 def _round(prov: bytes, document: JsonObject) -> TierResult:
     remarks: list[str] = []
     try:
-        return _result("4", validate_roundtrip(prov, document, remarks), remarks)
+        return passed_or_failed("4", validate_roundtrip(prov, document, remarks), remarks)
     except NotRun as err:
         return not_run("4", f"{err} ({err.hint})")
 
@@ -137,9 +145,12 @@ __all__ = [
     "RULES",
     "TIERS",
     "AerIndex",
+    "DigestOf",
     "NotRun",
     "Read",
     "TierResult",
+    "not_run",
+    "passed_or_failed",
     "validate",
     "validate_aer",
     "validate_clock",

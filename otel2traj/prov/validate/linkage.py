@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from ...canonical import JsonObject
 from ...model.finding import Finding
@@ -28,7 +28,8 @@ RULES: Final = {
     "linkage.raw": "A pointer's bytes have the digest that it states.",
     "linkage.object": "A source file has the digest that the AER states.",
 }
-Read = Callable[[str], BinaryIO | None]
+Read = Callable[[str, int, int], bytes | None]
+DigestOf = Callable[[str], str | None]
 _ORDER: Final = list(EvidenceClass)
 _COVERED: Final = frozenset({"model_call", "message", "tool_execution", "decision", "state_change"})
 
@@ -130,36 +131,33 @@ def _values(value: Any) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else [] if value is None else [str(value)]
 
 
-def _raw(aer: AerIndex, read: Read) -> Iterator[Finding]:
-    """Each source once: its digest, and those of every range that a pointer names."""
-    wanted: dict[str, list[tuple[JsonObject, str]]] = {path: [] for path in aer.raw}
+def _raw(aer: AerIndex, read: Read, digest_of: DigestOf | None) -> Iterator[Finding]:
+    """Every range that a pointer names, and every source file, against the digests stated."""
+    wanted: dict[str, list[tuple[JsonObject, str]]] = {}
     for identifier, record in aer.records.items():
         for pointer in record.get("source") or []:
             wanted.setdefault(str(pointer.get("path")), []).append((pointer, identifier))
     for path, asked in sorted(wanted.items()):
-        source = read(path)
-        if source is None:
-            yield Finding("linkage.raw", f"{path} cannot be read", pointer=path)
-            continue
-        with source:
-            for pointer, identifier in sorted(asked, key=lambda one: one[0]["offset"]):
-                source.seek(pointer["offset"])
-                if hashlib.sha256(source.read(pointer["length"])).hexdigest() != pointer["sha256"]:
-                    where = f"{path}:{pointer.get('line') or pointer['offset']}"
-                    yield Finding("linkage.raw", f"the bytes at {where} are not those of {identifier}", pointer=where)
-            stated = aer.raw.get(path, {}).get("object")
-            if isinstance(stated, str) and not path.endswith((".gz", ".zst")):
-                source.seek(0)
-                whole = hashlib.sha256()
-                while block := source.read(1 << 20):
-                    whole.update(block)
-                if whole.hexdigest() != stated:
-                    yield Finding("linkage.object", f"{path} has another digest than the AER states", pointer=path)
+        for pointer, identifier in sorted(asked, key=lambda one: int(one[0]["offset"])):
+            where = f"{path}:{pointer.get('line') or pointer['offset']}"
+            data = read(path, pointer["offset"], pointer["length"])
+            if data is None:
+                yield Finding("linkage.raw", f"there are no such bytes at {where}", pointer=where)
+            elif hashlib.sha256(data).hexdigest() != pointer["sha256"]:
+                yield Finding("linkage.raw", f"the bytes at {where} are not those of {identifier}", pointer=where)
+    for path, source in sorted(aer.raw.items()) if digest_of is not None else ():
+        stated = source.get("object")
+        if isinstance(stated, str) and digest_of is not None and digest_of(path) != stated:
+            yield Finding(
+                "linkage.object", f"{path} is missing or has another digest than the AER states", pointer=path
+            )
 
 
-def validate_linkage(document: JsonObject, aer: AerIndex, read: Read | None = None) -> list[Finding]:
-    """Tier 5. `read` opens the (inflated) bytes of a source by its path; without it the bytes are not looked at, and
-    the caller has to say so."""
+def validate_linkage(
+    document: JsonObject, aer: AerIndex, read: Read | None = None, digest_of: DigestOf | None = None
+) -> list[Finding]:
+    """Tier 5. `read(path, offset, length)` gives (inflated) bytes of a source, or None; `digest_of(path)` the SHA-256
+    of the source as it lies there. Without them the bytes are not looked at, and the caller has to say so."""
     checker = _Linkage(document, aer)
     checker.run()
-    return checker.found + ([] if read is None else list(_raw(aer, read)))
+    return checker.found + ([] if read is None else list(_raw(aer, read, digest_of)))

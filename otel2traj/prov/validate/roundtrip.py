@@ -75,6 +75,11 @@ def validate_roundtrip(data: bytes, document: JsonObject, remarks: list[str] | N
             if remarks is not None:
                 remarks.append(f"{notation} not run: {number} statements, more than {limit}")
             continue
+        if notation == "rdf" and any("actedOnBehalfOf" in one for one in _instances(document)):
+            # prov 3.2.3 takes every predicate of a delegation whose IRI holds "agent" for prov:agent
+            if remarks is not None:
+                remarks.append("rdf not run: the library's reader confuses delegations with terms of this namespace")
+            continue
         found += _through(ProvDocument, model, notation, remarks)
     return found
 

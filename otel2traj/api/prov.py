@@ -1,0 +1,187 @@
+"""Provenance of one attempt: AER, SEM and PROV written from its evidence, and the tiers that check them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, cast
+
+from ..canonical import JsonObject, loads, loads_tolerant
+from ..errors import EvidenceError
+from ..prov.aer import AerProjector
+from ..prov.constraints import check_document, read_provn
+from ..prov.engine import Options, derive_prov
+from ..prov.sem import derive_sem
+from ..prov.validate import TierResult, not_run, passed_or_failed, validate
+from ..readers.attempt import safe_join
+from .record_bytes import RecordBytes
+from .source import drive
+
+ORIGIN = "local"
+"""The origin of evidence that lies on this machine: no path of the machine stands in what is derived."""
+CASE = "case.json"
+_MAX_CASE = 16 << 20
+_DECLARES = ("injections", "injection", "attacks")
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written: the execution's id, the digest of its AER, and the issues its seal lists."""
+
+    execution: str
+    digest: str
+    issues: list[str]
+
+
+def export(
+    path: Path,
+    out: BinaryIO,
+    *,
+    aer: Path | None = None,
+    sem: Path | None = None,
+    profile: str = "default",
+    emit_content: bool = False,
+    inference: bool = True,
+) -> Exported:
+    """Write the PROV-JSON of an attempt directory, a trace file or a saved trajectory; AER and SEM too where asked.
+
+    Each step is projected and forgotten; the AER lies in a file, never in memory. Raises `EvidenceError` where nothing
+    can be read or a file cannot be written, `UsageError` for an unknown profile.
+    """
+    with _written(aer) as record:
+        projector = AerProjector(record, ORIGIN, path.resolve().name, fixtures=fixtures(path))
+        drive(path, projector, inference=inference)
+        with _written(sem) as semantics:
+            for line in derive_sem(_lines(record), profile):
+                semantics.write(line)
+            options = Options(emit_content=emit_content)
+            out.write(derive_prov(_lines(record), [_lines(semantics)], options))
+    return Exported(projector.execution_id, str(projector.digest), projector.issues)
+
+
+def export_file(path: Path, target: Path, **options: Any) -> Exported:
+    """As `export`, into a file that is whole or not there."""
+    with _written(target) as out:
+        return export(path, out, **options)
+
+
+def fixtures(path: Path) -> list[JsonObject]:
+    """The case of an attempt directory, with the injections it declares; an unreadable one declares nothing."""
+    try:
+        file = safe_join(path, CASE) if path.is_dir() else None
+        if file is None or not file.is_file() or file.stat().st_size > _MAX_CASE:
+            return []
+        case, _ = loads_tolerant(file.read_bytes())
+    except (EvidenceError, OSError, ValueError):
+        return []
+    known = case if isinstance(case, dict) else {}
+    declares = next((known[key] for key in _DECLARES if known.get(key) is not None), None)
+    return [{"role": "case", "path": CASE, "declares": declares}]
+
+
+def check(
+    file: Path,
+    *,
+    aer: Path | None = None,
+    sems: tuple[Path, ...] = (),
+    evidence: Path | None = None,
+    roundtrip: bool = True,
+) -> list[TierResult]:
+    """Every tier over a PROV-JSON document, or the tiers that apply to a PROV-N document, an AER or a SEM.
+
+    `evidence` is the attempt directory (or the trace file) that the AER was made from. Raises `EvidenceError` for a
+    file that cannot be read or is none of these.
+    """
+    data = _bytes(file)
+    kind = _kind(data)
+    if kind == "provn":
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as err:
+            raise EvidenceError(f"{file.name} is not UTF-8", code="prov.provn") from err
+        why = "a PROV-N document"
+        read = [passed_or_failed("3a", []), passed_or_failed("3b", check_document(read_provn(text)))]
+        return [*(not_run(t, why) for t in ("1", "2")), *read, *(not_run(t, why) for t in ("3c", "3d", "4", "5"))]
+    if kind == "aer":
+        return validate(aer=data.splitlines(keepends=True), roundtrip=False)
+    records = None if aer is None else _bytes(aer).splitlines(keepends=True)
+    lines = [_bytes(sem).splitlines(keepends=True) for sem in sems]
+    if kind == "sem":
+        return validate(aer=records, sems=[data.splitlines(keepends=True), *lines], roundtrip=False)
+    if evidence is None:
+        return validate(prov=data, aer=records, sems=lines, roundtrip=roundtrip)
+    root = evidence if evidence.is_dir() else evidence.parent
+    with RecordBytes(root) as source:
+        return validate(
+            prov=data,
+            aer=records,
+            sems=lines,
+            read=source,
+            digest_of=lambda path: _digest(root, path),
+            roundtrip=roundtrip,
+        )
+
+
+def _kind(data: bytes) -> str:
+    if data.lstrip()[:8] == b"document":
+        return "provn"
+    first = data.split(b"\n", 1)[0]
+    try:
+        record = loads(first)
+    except ValueError:
+        record = None
+    if isinstance(record, dict) and record.get("kind") in ("execution", "sem"):
+        return "aer" if record["kind"] == "execution" else "sem"
+    if not data.lstrip().startswith(b"{"):
+        raise EvidenceError(
+            "neither PROV-JSON, PROV-N, an AER nor a SEM", code="prov.form", hint="see docs/how-to/provenance.md"
+        )
+    return "json"
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as err:
+        raise EvidenceError(f"cannot read {file.name}: {err.strerror}", hint="check the path") from err
+
+
+def _digest(root: Path, path: str) -> str | None:
+    try:
+        file = safe_join(root, path)
+        if file is None:
+            return None
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except (EvidenceError, OSError):
+        return None
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    stream.seek(0)
+    yield from stream
+
+
+@contextmanager
+def _written(target: Path | None) -> Iterator[BinaryIO]:
+    """A file that is whole or not there, or one without a name that is gone afterwards."""
+    if target is None:
+        with TemporaryFile() as nameless:
+            yield cast(BinaryIO, nameless)
+        return
+    part = target.with_name(target.name + ".tmp")
+    try:
+        with part.open("w+b") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        part.replace(target)
+    except OSError as err:
+        raise EvidenceError(f"cannot write {target.name}: {err.strerror}") from err
+    finally:
+        part.unlink(missing_ok=True)
