@@ -19,7 +19,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-COMMANDS: tuple[str, ...] = ("build", "info", "validate", "receive", "ledger", "show", "view", "export", "match", "prov")
+COMMANDS: tuple[str, ...] = (
+    "build",
+    "info",
+    "validate",
+    "receive",
+    "ledger",
+    "show",
+    "view",
+    "export",
+    "match",
+    "prov",
+)
 """Modules of this package, each with a `register(app)`; one line adds a command or a group."""
 
 
