@@ -169,16 +169,12 @@ def merge(into: Reading, said: Reading, span: SpanRecord) -> None:
         into.role = said.role
     for name in IDENTIFIERS:
         first, second = getattr(into, name), getattr(said, name)
-        if first is not None and second is not None and first != second:
-            into.notices.append(
-                Notice(
-                    "dialects_disagree",
-                    f"{name} of span {span.span_id} is {first!r} by {into.said_by.get(name, '?')}"
-                    f" and {second!r} by {said.said_by.get(name, '?')}",
-                    span.ref.source,
-                    span.ref.line,
-                )
-            )
+        if first is None or second is None or first == second:
+            continue
+        message = f"{name} of span {span.span_id} is {first!r} by {into.said_by.get(name, '?')} and {second!r} by "
+        if not any(notice.message.startswith(message) for notice in into.notices):
+            message += said.said_by.get(name, "?")
+            into.notices.append(Notice("dialects_disagree", message, span.ref.source, span.ref.line))
     for name in _FIELDS:
         value = getattr(said, name)
         if name == "system" and any(message.role == "system" for message in into.messages or ()):

@@ -34,28 +34,29 @@ def decode(value: JsonValue, *, quoted: bool = False, repair: bool = True, layer
     At most `layers` layers. A JSON string literal is unwrapped only with `quoted`, for producers known to quote;
     JSON that was cut is recovered only with `repair`, for keys known to hold JSON.
     """
-    for _ in range(layers):
-        if not isinstance(value, str):
-            break
-        if looks_like_json(value):
-            text = value
+    if not isinstance(value, str):
+        return Decoded(value)
+    text = value
+    for layer in range(layers):
+        if looks_like_json(text):
             try:
-                value = loads(text)
-                continue
+                return Decoded(loads(text))
             except JsonError:
                 recovered = recover(text) if repair else None
-            if recovered is None:
-                break
-            return Decoded(recovered, True)
-        if not value.startswith('"'):
+            return (
+                Decoded(value if layer == 0 or not quoted else text) if recovered is None else Decoded(recovered, True)
+            )
+        if not text.startswith('"'):
             break
         try:
-            inner = loads(value)
+            inner = loads(text)
         except JsonError:
             break
-        if not isinstance(inner, str) or not (quoted or looks_like_json(inner)):
+        if not isinstance(inner, str):
             break
-        value = inner
+        if quoted and not inner.startswith('"') and not looks_like_json(inner):
+            return Decoded(inner)
+        text = inner
     return Decoded(value)
 
 
