@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from otel2traj.api.match import match
-from otel2traj.canonical import dumps, loads
+from otel2traj.canonical import dumps, dumps_pretty, loads
 from otel2traj.cli.match import register
 from otel2traj.errors import EvidenceError, UsageError
 from otel2traj.model.trajectory import Step, Trajectory
@@ -120,3 +121,21 @@ def test_the_command_exits_by_the_verdict(tmp_path: Path) -> None:
     different = runner.invoke(app, ["match", str(one), str(other), "--json"])
     assert different.exit_code == 1
     assert loads(different.stdout)["verdicts"]["extra"] == 1  # type: ignore[call-overload,index]
+
+
+@pytest.mark.parametrize(
+    ("name", "reference", "candidate"),
+    [
+        ("good-bad", "good.json", "bad.json"),
+        ("bad-bad", "bad.json", "bad.json"),
+        ("labels-bad", "labels", "bad.json"),
+        ("labels-predictions", "labels", "predictions.jsonl"),
+    ],
+)
+def test_golden(
+    name: str, reference: str, candidate: str, fixtures: Path, golden: Callable[[Path, bytes], None]
+) -> None:
+    folder = fixtures / "matching"
+    result = match(folder / reference, folder / candidate)
+    golden(folder / "expected" / f"{name}.txt", "\n".join([*result.lines(), ""]).encode())
+    golden(folder / "expected" / f"{name}.json", dumps_pretty(result.to_json()) + b"\n")
