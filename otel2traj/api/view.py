@@ -47,9 +47,13 @@ def view(paths: Sequence[Path], output: Path, *, raw: bool = True, inference: bo
 
 
 def places_of(path: Path) -> list[tuple[str, Path]]:
-    """The runs a path stands for, each with a label: itself, or every attempt below a folder of attempts."""
+    """The runs a path stands for, each with a label: itself, every attempt below a folder of attempts, or what a
+    receiver has written so far, which may be nothing."""
     if path.is_dir():
         attempts = find_attempts(path)
+        received = path / "attempts"
+        if not attempts and (received.is_dir() or (path / "receiver.lock").exists()):
+            return [(one.name, one) for one in sorted(received.iterdir()) if one.is_dir()] if received.is_dir() else []
         if attempts and attempts != [path]:
             return [(attempt.relative_to(path).as_posix(), attempt) for attempt in attempts]
     name = path.absolute().name

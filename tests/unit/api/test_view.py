@@ -36,6 +36,14 @@ def test_a_folder_of_attempts_is_every_attempt(tmp_path: Path) -> None:
     assert places_of(tmp_path / "a") == [("a", tmp_path / "a")]
 
 
+def test_what_a_receiver_writes_is_one_run_an_attempt(tmp_path: Path) -> None:
+    (tmp_path / "receiver.lock").touch()
+    assert places_of(tmp_path) == [], "nothing has arrived yet"
+    for name in ("thread-2", "thread-1"):
+        (tmp_path / "attempts" / name).mkdir(parents=True)
+    assert [label for label, _ in places_of(tmp_path)] == ["thread-1", "thread-2"]
+
+
 def test_one_page_for_several_and_what_could_not_be_read(tmp_path: Path) -> None:
     good, bad = save(tmp_path / "good.json", 3), tmp_path / "bad.json"
     bad.write_bytes(b'{"schema": "abb.agent-trajectory.v1", "steps": 1')

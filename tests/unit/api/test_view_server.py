@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import io
+import shutil
 import threading
 import zlib
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from otel2traj.api.view_server import LiveRuns, ViewServer, fingerprint
 from otel2traj.canonical import loads
 from otel2traj.errors import RefusedError, UsageError
 from otel2traj.writers.trajectory import TrajectoryWriter
+from tests.conftest import ROOT
 from tests.factory import play, step, trajectory
 
 
@@ -122,6 +124,19 @@ def test_what_the_build_itself_writes_is_no_change(tmp_path: Path) -> None:
     assert fingerprint(tmp_path) == before
     (tmp_path / "network.jsonl").write_bytes(b"{}\n{}\n")
     assert fingerprint(tmp_path) != before
+
+
+def test_runs_come_while_the_server_looks(tmp_path: Path) -> None:
+    (tmp_path / "receiver.lock").touch()
+    runs = LiveRuns([tmp_path])
+    assert not runs.refresh()
+    assert runs.state()["runs"] == []
+    trace = ROOT / "fixtures" / "attempts" / "langgraph-toolerror" / "attempt" / "steps" / "0001" / "otel.jsonl"
+    (tmp_path / "attempts" / "thread-1").mkdir(parents=True)
+    shutil.copy(trace, tmp_path / "attempts" / "thread-1")
+    assert runs.refresh()
+    (row,) = runs.state()["runs"]
+    assert (row["label"], row["steps"], row["failures"]) == ("thread-1", 6, 2)
 
 
 def test_a_run_that_cannot_be_read_yet_is_shown_as_such(tmp_path: Path) -> None:
