@@ -27,6 +27,7 @@ from .otlp_locate import locate
 from .otlp_shapes import Document, HeadDocument, decode_document, decode_heads, groups_of
 from .outline import Head
 
+_BETWEEN: Final = b" \t\r\n,"
 _REFUSED: Final = (msgspec.DecodeError, RecursionError)
 _WORDS: Final = (
     *(f'"resource{one}"'.encode() for one in ("Spans", "Logs", "Metrics", "_spans", "_logs", "_metrics")),
@@ -136,7 +137,7 @@ class OtlpJson:
                 at = _find(doc, raws[0], at)
                 self._contexts.put(doc.base + at, context)
                 for raw in raws:
-                    while buffer[at] != 0x7B:
+                    while buffer[at] in _BETWEEN:
                         at += 1
                     length = len(raw)
                     if not one_line:
