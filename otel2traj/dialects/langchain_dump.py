@@ -109,7 +109,9 @@ def is_message(value: Mapping[str, Any]) -> bool:
         return isinstance(path, list) and bool(path) and str(path[-1]).removesuffix("Chunk").endswith("Message")
     if isinstance(value.get("data"), dict) and isinstance(value.get("type"), str):
         return "content" in value["data"]
-    return "content" in value and ("type" in value or "role" in value)
+    if "content" in value and ("type" in value or "role" in value):
+        return True
+    return "role" in value and ("blocks" in value or "parts" in value)
 
 
 def read_result(draft: Draft, output: JsonValue) -> None:
