@@ -21,14 +21,16 @@ class Running:
     """A started receiver; `http` and `grpc` are the ports it took."""
 
     def __init__(self, out: Path, *options: str, program: str = "from otel2traj.cli import main; main()") -> None:
-        command = [sys.executable, "-c", program, "receive", "--out", str(out), "--http-port", "0", "--grpc-port", "0"]
+        with_grpc = "--grpc-port" not in options
+        command = [sys.executable, "-c", program, "receive", "--out", str(out), "--http-port", "0"]
+        command += ["--grpc-port", "0"] if with_grpc else []
         self.out = out
         self.process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         self.http = self._port(r"OTLP/HTTP on https?://[^ ]*:(\d+)")
-        self.grpc = self._port(r"OTLP/gRPC on [^ ]*:(\d+)")
+        self.grpc = self._port(r"OTLP/gRPC on [^ ]*:(\d+)") if with_grpc else 0
 
     def _read(self) -> None:
         assert self.process.stderr is not None
