@@ -1,7 +1,6 @@
 """Amazon Bedrock Converse: bodies and event streams to exchanges.
 
-https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html (API version 2023-09-30). A stream
-kept as the base64 of AWS's binary framing is not read here; its frames are, where the recorder decoded them.
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html (API version 2023-09-30).
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..canonical import JsonError, JsonObject, JsonValue, loads
+from .eventstream import frames_of
 
 DONE = "[DONE]"
 
@@ -10,13 +11,16 @@ DONE = "[DONE]"
 def frames(payload: JsonValue) -> list[JsonValue] | None:
     """The decoded frames of a stream in order, or None when the payload is no stream.
 
-    Accepts `{"events": [...]}`, a bare list (Gemini without `alt=sse`), and the raw text of an event stream, alone or
-    as `{"text": ...}`. A frame that is not JSON stays a string, so that a cut last frame can be told.
+    Accepts `{"events": [...]}`, a bare list (Gemini without `alt=sse`), the raw text of an event stream, alone or as
+    `{"text": ...}`, and Amazon's binary event stream as `{"encoding": "base64", "data": ...}`. A frame that is not JSON
+    stays a string, so that a cut last frame can be told.
     """
     if isinstance(payload, dict):
         events = payload.get("events")
         if isinstance(events, list):
             return [event for event in events if event != DONE]
+        if payload.get("encoding") == "base64" and isinstance(payload.get("data"), str):
+            return frames_of(payload["data"])
         text = payload.get("text") if len(payload) == 1 else None
         return _parse(text) if isinstance(text, str) and _looks_streamed(text) else None
     if isinstance(payload, str):

@@ -24,6 +24,12 @@ def test_atif_validates() -> None:
     assert document.agent.tool_definitions[0]["function"]["name"] == "search"
 
 
+def test_harbor_validates() -> None:
+    """Harbor's own models; Harbor asks for Python 3.12."""
+    harbor: Any = pytest.importorskip("harbor.models.trajectories", exc_type=ImportError)
+    assert len(harbor.Trajectory.model_validate_json(written("atif", rich())).steps) == 8
+
+
 def test_inspect_reads_the_log(tmp_path: Path) -> None:
     log_module: Any = pytest.importorskip("inspect_ai.log", exc_type=ImportError)
     file = tmp_path / "run.json"
