@@ -8,12 +8,11 @@ An event is a JSON object of one line. Its `state_hash` is SHA-256 over the cano
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
-from functools import lru_cache
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue, canonical_bytes, sha256_hex
+from ..timestamps import parse_ns
 
 SCHEMA: Final = "trajectory-ledger-v1"
 STATE_RULE: Final = "otel2traj.state.v1"
@@ -102,38 +101,6 @@ def extend(conversation: str, entry: JsonValue) -> str:
     return digest(canonical_bytes([conversation, entry]))
 
 
-_INSTANT: Final = re.compile(
-    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,12}))?\s?([Zz]|[+-]\d\d:?\d\d)?", re.ASCII
-)
-
-
-@lru_cache(maxsize=64)
-def _day_seconds(day: str) -> int:
-    return (date.fromisoformat(day).toordinal() - date(1970, 1, 1).toordinal()) * 86_400
-
-
-def instant_ns(text: object) -> int | None:
-    """Nanoseconds since the Unix epoch of an ISO-8601 date and time (UTC where no offset is given), or None."""
-    if not isinstance(text, str) or (match := _INSTANT.fullmatch(text)) is None:
-        return None
-    day, hour, minute, second, fraction, zone = match.groups()
-    if hour > "23" or minute > "59" or second > "60":
-        return None
-    try:
-        seconds = _day_seconds(day) + int(hour) * 3600 + int(minute) * 60 + int(second)
-    except ValueError:
-        return None
-    if zone is not None and zone not in "Zz":
-        offset = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
-        seconds += offset if zone[0] == "-" else -offset
-    return seconds * 1_000_000_000 + int((fraction or "").ljust(9, "0")[:9])
-
-
-def instant_text(ns: int) -> str:
-    """ISO-8601 in UTC with `Z`, and as many digits of a second as are needed (0, 3, 6 or 9)."""
-    seconds, rest = divmod(ns, 1_000_000_000)
-    text = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).isoformat()[:19]
-    digits = f"{rest:09d}"
-    while digits and digits.endswith("000"):
-        digits = digits[:-3]
-    return f"{text}.{digits}Z" if digits else f"{text}Z"
+def instant_ns(value: object) -> int | None:
+    """Nanoseconds since the Unix epoch of an ISO-8601 date and time, or None for anything else."""
+    return parse_ns(value) if isinstance(value, str) else None

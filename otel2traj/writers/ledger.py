@@ -19,13 +19,13 @@ from ..model.ledger import (
     EventType,
     Outcome,
     instant_ns,
-    instant_text,
     seal,
     state_hash,
 )
 from ..model.ledger_cost import Totals, json_number, usd
 from ..model.ledger_state import file_change, first_state, next_state
 from ..model.trajectory import Header, SdkInput, Step, StepKind, StepSink, StepStatus, Summary
+from ..timestamps import format_ns
 from . import prices
 from .ledger_events import drafts, free
 from .ledger_outcome import final_outcome, result_source
@@ -190,7 +190,7 @@ class _Run:
             event["timestamp_source"] = known if self._clock is not None else "not_recorded"
         else:
             self._clock = ns
-        event["timestamp"] = instant_text(self._clock if self._clock is not None else 0)
+        event["timestamp"] = format_ns(self._clock if self._clock is not None else 0)
 
     def _price(self, event: JsonObject, draft: JsonObject) -> None:
         why = draft["unpriced"]

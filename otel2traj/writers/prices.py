@@ -13,8 +13,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ..canonical import JsonObject, sha256_canonical
-from ..model.ledger import instant_text
 from ..model.ledger_cost import RATE_UNIT
+from ..timestamps import format_ns
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -74,7 +74,7 @@ def rate(model: str, first_ns: int | None, last_ns: int | None) -> tuple[JsonObj
     if "input" not in row and "output" not in row:
         return _unknown("the price table has no token price for the model")
     row["row_sha256"] = sha256_canonical(row)
-    row["effective_at"] = None if first_ns is None else instant_text(first_ns)
+    row["effective_at"] = format_ns(first_ns)
     remark = None
     if dated and last_ns is not None and info.get_prices(_moment(last_ns)) != prices:
         remark = f"the price of {model} changed during the run; the one at its first call is pinned"
