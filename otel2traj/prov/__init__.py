@@ -8,10 +8,10 @@
 * `engine.derive_prov(aer: Iterable[bytes], sems: Iterable[Iterable[bytes]] = (), options=Options()) -> bytes`: one
   PROV-JSON document (`agentprov-prov/0.1`), sorted, with a final line feed. `Options(emit_content=False)`.
 * `validate.validate_aer(lines)`, `validate_sem(sem, index)`, `validate_structure(prov)`, `validate_constraints(json)`,
-  `validate_profile(json)`, `validate_clock(json)`, `validate_roundtrip(prov, json)`, `validate_linkage(json, index,
-  read, digest_of)`, each a `list[Finding]`, with `index = validate.AerIndex(lines)`. `validate_roundtrip` raises `NotRun`
-  with the reason where it cannot. `read(path, offset, length) -> bytes | None` gives (inflated) bytes of a source,
-  `digest_of(path) -> str | None` the SHA-256 of the file as it lies there.
+  `validate_profile(json)`, `validate_clock(json)`, `validate_roundtrip(prov, json)` and
+  `validate_linkage(json, index, read, digest_of)`: each gives a `list[Finding]`; `index` is `validate.AerIndex(lines)`.
+  `validate_roundtrip` raises `NotRun` with the reason where it cannot. `read(path, offset, length) -> bytes | None`
+  gives (inflated) bytes of a source, `digest_of(path) -> str | None` the SHA-256 of the file as it lies there.
 * `validate.validate(prov=, aer=, sems=, read=, digest_of=, roundtrip=True) -> list[TierResult]`: all tiers; a tier that
   did not run says so.
 * `identity.execution_id(origin, attempt_path, run_id, case_id)`, `identity.shard(id)`, `identity.statement_id(...)`.

@@ -24,8 +24,8 @@ def _escape(text: str) -> str:
 
 
 def plain(value: Any, redact: Redact | None = None, depth: int = 0) -> JsonValue:
-    """The value itself where RFC 8785 can write it; `{"$integer": text}`, `{"$surrogates": text}` or `{"$json": text}`
-    where it cannot. `redact` is applied to every string, keys included."""
+    """The value itself where RFC 8785 can write it, else an object with one key that says what stood there:
+    `$integer`, `$number`, `$surrogates` or `$json`. `redact` is applied to every string, keys included."""
     if isinstance(value, str):
         text = str(value) if redact is None else redact(value)
         return {"$surrogates": _escape(text)} if _SURROGATE.search(text) is not None else text
@@ -34,7 +34,9 @@ def plain(value: Any, redact: Redact | None = None, depth: int = 0) -> JsonValue
     if isinstance(value, int):
         return value if -_EXACT <= value <= _EXACT else {"$integer": str(value)}
     if isinstance(value, float):
-        return value if value == value and abs(value) != float("inf") else {"$number": str(value)}
+        # RFC 8785 writes a float without a fraction as an integer, and below 1e21 without an exponent
+        exact = value == value and (abs(value) <= _EXACT or 1e21 <= abs(value) < float("inf") or value % 1 != 0)
+        return value if exact else {"$number": repr(value)}
     if depth >= MAX_DEPTH:
         text = canonical_bytes(value).decode("utf-8")
         return {"$json": text if redact is None else redact(text)}

@@ -56,9 +56,10 @@ class _Profile:
         self._rules = {rule.id: rule for rule in catalogue("aprov").rules.values()}
         core = bundles(document).get("xd:core", {})
         self._nodes = {key: kind for kind, key, _ in statements(core) if kind not in RELATIONS}
-        self._tools = {
-            key for kind, key, item in statements(core) if "apv:ToolExecution" in names(item.get("prov:type"))
-        }
+        types = {key: names(item.get("prov:type")) for _, key, item in statements(core)}
+        self._tools = {key for key, found in types.items() if "apv:ToolExecution" in found}
+        self._calls = {key for key, found in types.items() if "apv:ToolCallRequest" in found}
+        self._used: set[str] = set()
 
     def say(self, rule: str, message: str, place: str) -> None:
         self.found.append(Finding(f"profile.{rule}", message, pointer=place))
@@ -110,13 +111,19 @@ class _Profile:
     def _core(self, section: str, item: JsonObject, place: str) -> None:
         if section in ("wasDerivedFrom", "wasInformedBy", "wasInfluencedBy"):
             self.say("dependency", f"{section} has no place in core", place)
-        tool = section == "used" and item.get("prov:activity") in self._tools
-        if tool and names(item.get("prov:role")) != ["apv:CallRequestInput"]:
-            self.say("tool-input", f"{item['prov:activity']} uses something that is not its call", place)
+        if section == "used" and item.get("prov:activity") in self._tools:
+            self._tool_input(item, place)
         if section == "activity":
             for time, status in _TIMED:
                 if (time in item) == (status in item):
                     self.say("time", f"{time} and {status}: one of them, and only one", place)
+
+    def _tool_input(self, item: JsonObject, place: str) -> None:
+        tool = str(item["prov:activity"])
+        right = names(item.get("prov:role")) == ["apv:CallRequestInput"] and item.get("prov:entity") in self._calls
+        if not right or tool in self._used:
+            self.say("tool-input", f"{tool} uses something that is not its one call", place)
+        self._used.add(tool)
 
     def _aside(self, section: str, item: JsonObject, place: str, kind: str) -> None:
         if section in RELATIONS:

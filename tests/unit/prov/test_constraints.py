@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -77,19 +78,21 @@ CYCLES = {
     "39": "wasGeneratedBy(ex:g1; ex:e1, ex:a, -) wasGeneratedBy(ex:g2; ex:e1, ex:b, -) used(ex:u; ex:a, ex:e2, -) "
     "wasStartedBy(ex:b, ex:e2, -, -) entity(ex:e2) wasDerivedFrom(ex:e2, ex:e1)",
     "43": "wasStartedBy(ex:a, ex:e2, -, -) wasGeneratedBy(ex:e1, ex:a, -) entity(ex:e2) wasDerivedFrom(ex:e2, ex:e1)",
-    "35 is 5": "wasInformedBy(ex:b, ex:a) wasStartedBy(ex:a, ex:e2, -, -) wasEndedBy(ex:b, ex:e1, -, -) "
-    "wasDerivedFrom(ex:e2, ex:e1) wasInvalidatedBy(ex:x, ex:b, -)",
+    "35": "wasInformedBy(ex:b, ex:a) wasStartedBy(ex:a, ex:e2, -, -) wasEndedBy(ex:b, ex:e3, -, -) entity(ex:e3) "
+    "specializationOf(ex:e3, ex:e3b) wasInvalidatedBy(ex:e3, ex:c, -) used(ex:u; ex:c, ex:e3, -) entity(ex:e2) "
+    "wasDerivedFrom(ex:e2, ex:e1) wasGeneratedBy(ex:e1, ex:d, -) wasStartedBy(ex:d, ex:e2, -, -)",
 }
 
 
-@pytest.mark.parametrize("name", sorted(set(CYCLES) - {"35 is 5"}))
+@pytest.mark.parametrize("name", sorted(CYCLES))
 def test_a_cycle_with_a_derivation_in_it_is_found(name: str) -> None:
     assert rules(CYCLES[name]) == ["prov.c42"]
 
 
 def test_an_order_that_is_only_not_strict_is_valid() -> None:
     assert rules("wasGeneratedBy(ex:e, ex:a, -) used(ex:a, ex:e, -) activity(ex:a, -, -) entity(ex:e)") == []
-    assert rules(CYCLES["35 is 5"]) == []
+    open_end = "wasInformedBy(ex:b, ex:a) wasStartedBy(ex:a, ex:e2, -, -) wasEndedBy(ex:b, ex:e1, -, -)"
+    assert rules(f"{open_end} wasDerivedFrom(ex:e2, ex:e1)") == []
 
 
 def test_clock_values_are_never_compared() -> None:
@@ -175,10 +178,8 @@ def test_prov_n_reads_the_whole_notation() -> None:
 @given(st.text(max_size=80))
 @settings(max_examples=200, deadline=None)
 def test_the_reader_raises_nothing_else(text: str) -> None:
-    try:
+    with contextlib.suppress(EvidenceError):
         read_provn("document\nprefix ex <http://e.org/>\n" + text)
-    except EvidenceError as err:
-        assert err.exit_code == 3
 
 
 SUITE = {

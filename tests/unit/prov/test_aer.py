@@ -1,0 +1,264 @@
+"""Steps become records: observed, derived or declared unknown, and nothing in between."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from otel2traj.canonical import jcs, loads
+from otel2traj.model.link import ExecutionStatus, LinkStatus
+from otel2traj.model.trajectory import StepKind, StepSource, Summary, TrajectoryStatus
+from otel2traj.prov.aer import AerProjector
+from otel2traj.prov.identity import execution_id, shard, statement_id
+from otel2traj.prov.plain import plain
+from otel2traj.prov.records import KINDS
+from otel2traj.prov.redaction import Redactor
+from otel2traj.prov.validate import validate_aer
+from tests.factory import not_observed, step, tool_log, trajectory
+
+from .made import aer, records, rich_aer, wire
+
+
+def test_every_kind_of_record_is_there() -> None:
+    assert {record["kind"] for record in records(rich_aer()).values()} == set(KINDS)
+    assert validate_aer(rich_aer()) == []
+
+
+def test_the_worked_example_of_the_specification() -> None:
+    found = records(rich_aer())
+    execution = found["te0"]
+    message = found[execution["call"].partition("-")[0]]
+    assert execution["class"] == "O"
+    assert execution["fields"]["call"] == {"class": "D", "by": "adapter", "rule": "otel2traj.tool_call_id_unique@1"}
+    assert execution["after"] == [message["id"]]
+    assert message["parts"][0] == {
+        "id": execution["call"],
+        "type": "tool_call",
+        "call_id": "c1",
+        "name": "search",
+        "arguments": {"q": "x"},
+    }
+    assert execution["unknown"]["started"] == "not_captured"
+
+
+def test_the_seal_covers_every_byte_before_it() -> None:
+    lines = rich_aer()
+    seal = records(lines)["seal"]
+    assert seal["digest"] == "sha256:" + hashlib.sha256(b"".join(lines[:-1])).hexdigest()
+    assert seal["records"] == len(lines) - 1
+
+
+def test_lines_are_rfc_8785() -> None:
+    assert all(jcs(loads(line)) + b"\n" == line for line in rich_aer())
+
+
+def test_an_ambiguous_link_is_no_fact() -> None:
+    found = records(rich_aer())
+    message = found["te0"]["call"].partition("-")[0]
+    assert found[message]["unknown"] == {
+        f"{message}-1/execution": "ambiguous",
+        f"{message}-2/execution": "not_recorded",
+    }
+    assert found[message]["fields"]["candidates"]["class"] == "I"
+    candidate = next(r for r in found.values() if r.get("interaction_id") == "c" * 24)
+    assert candidate["unknown"]["call"] == "ambiguous"
+    assert "name" not in candidate
+    assert "result" not in candidate
+
+
+def test_a_call_id_from_code_that_no_rule_vouches_for_is_inferred() -> None:
+    def log(producer: str) -> list[bytes]:
+        return aer(trajectory(step(1, tool_log(evidence={"said_by": {"tool_call_id": producer}}))))
+
+    cited, other = records(log("otel_genai_1_37:span"))["te0"], records(log("somebodys_fork"))["te0"]
+    assert cited["fields"]["call"]["class"] == "D"
+    assert other["fields"]["call"] == {
+        "class": "I",
+        "by": "adapter",
+        "rule": "otel2traj.tool_call_id_unique_unverified@1",
+    }
+    assert other["after"] == []
+
+
+def test_histories_that_grow_are_recorded_once() -> None:
+    said = [{"role": "user", "content": str(number)} for number in range(30)]
+    found = records(aer(trajectory(*(step(n, input={"messages": said[:n]}) for n in range(1, 31)))))
+    requests = [r for r in found.values() if r["kind"] == "message" and r["direction"] == "request"]
+    assert [r["content"] for r in requests] == said
+    last = found["mc29"]
+    assert last["request"] == [r["id"] for r in requests]
+    assert last["fields"]["request"]["rule"] == "otel2traj.message_same_position@1"
+
+
+def test_two_agents_do_not_share_a_message() -> None:
+    message = {"role": "system", "content": "Be good."}
+    steps = [step(n, agent_name=name, input={"messages": [message]}) for n, name in enumerate(("a", "b"), 1)]
+    found = records(aer(trajectory(*steps)))
+    assert found["mc0"]["request"] != found["mc1"]["request"]
+
+
+def test_a_response_time_is_the_start_of_nothing() -> None:
+    evidence = {"records": wire(2)}
+    found = records(aer(trajectory(step(1, evidence=evidence, source=StepSource.WIRE))))
+    assert "started" not in found["mc0"]
+    assert found["mc0"]["unknown"]["started"] == "not_recorded"
+    assert found["mc0"]["ended"]
+
+
+def test_the_arguments_of_a_call_are_not_those_of_its_execution() -> None:
+    silent = records(aer(trajectory(step(1, tool_log(evidence={"said_by": {"tool_call_id": "acp"}})))))
+    assert silent["te0"]["unknown"]["arguments"] == "not_recorded"
+    evidence = {"said_by": {"tool_call_id": "acp"}, "recorded_arguments": {"q": "y"}, "recorded_name": "Search"}
+    other = records(aer(trajectory(step(1, tool_log(evidence=evidence)))))
+    assert (other["te0"]["arguments"], other["te0"]["name"]) == ({"q": "y"}, "Search")
+
+
+def test_an_execution_that_never_ended_is_recorded_without_an_outcome() -> None:
+    log = tool_log(
+        execution_status=ExecutionStatus.NOT_OBSERVED,
+        outputs=None,
+        evidence={"records": wire(1), "said_by": {"tool_call_id": "framework"}},
+    )
+    found = records(aer(trajectory(step(1, log))))
+    assert found["te0"]["unknown"]["status"] == "not_recorded"
+    assert found["te0"]["call"]
+
+
+def test_failed_builds_are_sealed_with_their_issues() -> None:
+    out = io.BytesIO()
+    projector = AerProjector(out, "o", "a")
+    projector.begin(trajectory().header)
+    error = {"type": "EvidenceError", "message": "no"}
+    projector.end(Summary(TrajectoryStatus.FAILED, warnings=["w: x"], error=error))
+    lines = out.getvalue().splitlines(keepends=True)
+    assert validate_aer(lines) == []
+    seal = loads(lines[-1])
+    assert isinstance(seal, dict)
+    assert (seal["status"], seal["issues"]) == ("failed", ["w: x", "EvidenceError: no"])
+    assert projector.digest == seal["digest"]
+
+
+def test_a_scope_that_no_summary_knows_is_still_a_record() -> None:
+    found = records(aer(trajectory(step(1, input_ordinal="0009"))))
+    assert found["s0009"]["unknown"]["prompt"] == "not_recorded"
+    assert records(aer(trajectory(step(1, input_ordinal=None))))["mc0"]["unknown"]["scope"] == "not_recorded"
+
+
+def test_zero_and_empty_are_answers() -> None:
+    found = records(aer(trajectory(step(1, tool_log(outputs=""), output={"text": "", "tool_calls": []}))))
+    assert found["m1"]["parts"] == [{"id": "m1-0", "type": "text", "content": ""}]
+    assert found["ga0"]["content"] == ""
+    nothing = records(aer(trajectory(step(1, input={"messages": []}))))
+    assert nothing["mc0"]["request"] == []
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (2**60, {"$integer": str(2**60)}),
+        ("a\ud800b", {"$surrogates": "a\\ud800b"}),
+        ({"\udfff": 1}, {"\\udfff": 1}),
+        ([1.5, None, True, 2**53 - 1], [1.5, None, True, 2**53 - 1]),
+    ],
+)
+def test_what_rfc_8785_cannot_write_is_said_in_words(value: object, written: object) -> None:
+    assert plain(value) == written
+    assert loads(jcs(plain(value))) == written
+
+
+def test_nesting_ends_somewhere() -> None:
+    value: list[object] = []
+    for _ in range(400):
+        value = [value]
+    text = jcs(plain(value)).decode()
+    assert '{"$json":"' in text
+    assert text.count("[") == 401
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(_JSON)
+@settings(max_examples=200, deadline=None)
+def test_any_json_can_be_a_tool_result(value: object) -> None:
+    lines = aer(trajectory(step(1, tool_log(outputs=value))))
+    assert [one for one in validate_aer(lines) if one.rule != "aer.pointer"] == []
+
+
+def test_names_come_from_digests() -> None:
+    one = execution_id("o", "a", "r", "c")
+    assert one == execution_id("o", "a", "r", "c")
+    assert (
+        len(
+            {
+                one,
+                execution_id("o", "a", "r", None),
+                execution_id("o", "a", None, "c"),
+                execution_id("oa", "", "r", "c"),
+            }
+        )
+        == 4
+    )
+    assert one.startswith("ex_")
+    assert len(one) == 29
+    assert shard("ex_37evkqmflf2sqxvs7cc6sbgx6c") == "ef"
+    name = statement_id("aprov.use_request@1", "x:te0", "x:m2-1", "apv:CallRequestInput")
+    assert name.startswith("x:use_request.")
+    assert len(name.partition(".")[2]) == 16
+    assert name != statement_id("aprov.use_request@1", "x:te0", "x:m2-1", None)
+
+
+def test_account_names_are_labels_everywhere_and_the_record_is_still_valid() -> None:
+    redact = Redactor([r"/home/(?P<account>[^/\s]+)"], b"salt")
+    what = trajectory(
+        step(1, tool_log(outputs={"/home/mary/x": ["/home/mary/y /home/bob/z"]})), header={"run_id": "/home/mary/run"}
+    )
+    lines = aer(what, redact=redact)
+    text = b"".join(lines).decode()
+    assert "mary" not in text
+    assert "bob" not in text
+    assert text.count(redact.label("mary")) == 3
+    assert redact.label("mary") != redact.label("bob") != Redactor([], b"other").label("bob")
+    assert [one for one in validate_aer(lines) if one.rule != "aer.pointer"] == []
+    assert Redactor(["[0-9]{4}"], b"s")("pin 1234 and 99") == f"pin {Redactor([], b's').label('1234')} and 99"
+
+
+def test_memory_is_bounded_by_the_largest_step() -> None:
+    class Sink(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data: object) -> int:
+            return len(data)  # type: ignore[arg-type]
+
+    def peak(count: int) -> int:
+        projector = AerProjector(Sink(), "o", "a")  # type: ignore[arg-type]
+        made = trajectory()
+        projector.begin(made.header)
+        tracemalloc.start()
+        for number in range(1, count + 1):
+            output = {"text": f"{number} " + "x" * 100_000, "tool_calls": []}
+            projector.step(step(number, output=output))
+        top = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        projector.end(made.summary)
+        return top
+
+    small, large = peak(20), peak(200)
+    assert large < small * 1.5
+
+
+def test_a_log_without_a_partner_makes_no_execution() -> None:
+    found = records(aer(trajectory(step(1, not_observed("c9")))))
+    assert not [r for r in found.values() if r["kind"] == "tool_execution"]
+    only = step(1, tool_log(None, link=LinkStatus.NONE), kind=StepKind.TOOL_ONLY, input={}, output={}, model=None)
+    assert records(aer(trajectory(only)))["te0"]["unknown"]["call"] == "not_recorded"
