@@ -179,6 +179,8 @@ def merge(into: Reading, said: Reading, span: SpanRecord) -> None:
         value = getattr(said, name)
         if name == "system" and any(message.role == "system" for message in into.messages or ()):
             continue  # the same instructions, told by another dialect as a message
+        if name == "error" and into.is_error is False:
+            continue  # a status that a more specific dialect knows to be no error
         if value is not None and getattr(into, name) is None:
             setattr(into, name, value)
             if name in said.said_by:
