@@ -17,6 +17,7 @@ from .glance import Glance
 from .layout import StepLayout, agent_of
 from .overview import file_changes, opening, sources
 from .select import step_failed
+from .words import ranges
 
 _SPOOL: Final = 8 * 1024 * 1024
 _LADDER: Final = (Mode.FULL, Mode.TRUNCATE_MIDDLE, Mode.RESPONSE_ONLY)
@@ -176,18 +177,6 @@ def _raise(entries: list[_Entry], rung: int, left: int) -> int:
             entry.rung = rung
             left -= more
     return left
-
-
-def ranges(ids: list[int], most: int = 12) -> str:
-    """Ascending numbers as `1–3, 7`, with a count of the stretches beyond `most`."""
-    spans: list[tuple[int, int]] = []
-    for one in ids:
-        if spans and spans[-1][1] == one - 1:
-            spans[-1] = (spans[-1][0], one)
-        else:
-            spans.append((one, one))
-    said = [str(a) if a == b else f"{a}–{b}" for a, b in spans[:most]]
-    return ", ".join([*said, f"and {len(spans) - most} more stretches"] if len(spans) > most else said)
 
 
 def tokens(text: str) -> int:

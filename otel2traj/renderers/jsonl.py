@@ -9,8 +9,8 @@ from ..errors import UsageError
 from ..model.codec import step_to_json, summary_to_json
 from ..model.trajectory import Header, Step, StepSink, Summary
 from .base import Mode, RenderOptions
-from .layout import request_text, truncate_middle
 from .safe import json_line
+from .words import request_text, truncate_middle
 
 
 class JsonLines:

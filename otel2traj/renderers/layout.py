@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from ..canonical import JsonObject, JsonValue, ascii_text
+from ..canonical import JsonObject, JsonValue
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Step, StepKind, StepStatus, ToolLog
 from .base import Mode
@@ -14,9 +12,7 @@ from .history import History
 from .messages import Piece, PieceKind, read_message
 from .safe import value_text
 from .select import exit_failed
-
-LIMIT = 3000
-KEEP = 1500
+from .words import KEEP, clock, place_words, request_text, seconds, truncate_middle, usage_words
 
 _STATUS = {
     ExecutionStatus.SUCCEEDED: ("✓ succeeded", Tone.GOOD),
@@ -31,19 +27,6 @@ _LINK = {
 _SEP: Words = (" · ", Tone.DIM)
 
 
-def truncate_middle(text: str) -> tuple[str, int]:
-    """The first and last 1500 characters of a request text over 3000 around a marker, and how many are gone."""
-    gone = len(text) - 2 * KEEP
-    if len(text) <= LIMIT:
-        return text, 0
-    return f"{text[:KEEP]}\n[... truncated middle: {gone} of {len(text)} characters ...]\n{text[-KEEP:]}", gone
-
-
-def request_text(step: Step) -> str:
-    """The request as the contract's render rules count it: ASCII JSON."""
-    return ascii_text(step.input)
-
-
 def joined(parts: list[Words]) -> list[Words]:
     out: list[Words] = []
     for part in parts:
@@ -51,59 +34,8 @@ def joined(parts: list[Words]) -> list[Words]:
     return out
 
 
-def clock(time: str) -> str:
-    """The time of day of an ISO time, in the zone in which it was recorded; the whole text where it is none."""
-    _, t, rest = time.partition("T")
-    return rest if t else time
-
-
-def seconds(started: str | None, ended: str | None) -> str | None:
-    """`0.104 s` between two ISO times, or None where one is missing or unreadable."""
-    if started is None or ended is None:
-        return None
-    try:
-        took = datetime.fromisoformat(ended) - datetime.fromisoformat(started)
-    except (ValueError, TypeError):
-        return None
-    return f"{took.total_seconds():.3f} s"
-
-
-def usage_words(usage: JsonValue) -> str | None:
-    if not isinstance(usage, dict):
-        return None
-    names = (
-        ("input_tokens", "in"),
-        ("cache_read_input_tokens", "cached"),
-        ("output_tokens", "out"),
-        ("reasoning_output_tokens", "reasoning"),
-    )
-    said = [f"{usage[key]} {word}" for key, word in names if usage.get(key) is not None]
-    return "tokens " + ", ".join(said) if said else None
-
-
 def agent_of(step: Step) -> str:
     return step.agent_name if step.agent_name is not None else "(agent not recorded)"
-
-
-def place_words(records: JsonValue) -> list[str]:
-    """Where the bytes are: `path:line @offset+length`, without the line in forms that have none, and the digest's
-    beginning."""
-    if not isinstance(records, list):
-        return []
-    said = []
-    for record in records:
-        if not isinstance(record, dict):
-            continue
-        line = "" if record.get("line") is None else f":{record['line']}"
-        place = f"{record.get('path')}{line} @{record.get('offset')}+{record.get('length')}"
-        digest = record.get("sha256")
-        what = record.get("what")
-        said.append(
-            place
-            + ("" if what is None else f" ({what})")
-            + ("" if not isinstance(digest, str) else f" sha256 {digest[:12]}")
-        )
-    return said
 
 
 class StepLayout:
@@ -190,7 +122,7 @@ class StepLayout:
         elif log.execution_status is ExecutionStatus.NOT_OBSERVED:
             out.append(Line([("the model asked for this; no execution of it was recorded", Tone.WARN)], 2))
         reported = log.evidence.get("reported_result")
-        if isinstance(reported, dict):
+        if isinstance(reported, dict) and log.execution_status is ExecutionStatus.NOT_OBSERVED:
             said = f"a later request reports a result for this call (interaction {reported.get('interaction_id')})"
             out.append(Line([(said, Tone.DIM)], 2))
         candidates = log.evidence.get("candidates")

@@ -63,18 +63,22 @@ def _n(count: int | None) -> str:
     return "not recorded" if count is None else str(count)
 
 
+def count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def coverage_words(glance: Glance, summary: Summary) -> str:
     c = summary.coverage
     parts = [
-        f"{glance.steps} steps",
-        f"{c.model_calls} model calls",
-        f"{c.tool_calls} tool calls",
-        f"{glance.links.get('exact', 0)} exact links",
+        count(glance.steps, "step"),
+        count(c.model_calls, "model call"),
+        count(c.tool_calls, "tool call"),
+        count(glance.links.get("exact", 0), "exact link"),
         f"{c.ambiguous_links} ambiguous",
         f"{c.unobserved_tool_executions} not observed",
-        f"{c.unlinked_tool_calls} executions without a call",
+        count(c.unlinked_tool_calls, "execution") + " without a call",
         "inference off" if c.inferred_links is None else f"{c.inferred_links} inferred",
-        f"{c.file_changes} file changes",
+        count(c.file_changes, "file change"),
     ]
     return ", ".join(parts)
 
@@ -83,7 +87,7 @@ def _went_wrong(glance: Glance, listed: int) -> list[Block]:
     if not glance.problems:
         return [Head(2, [("✓ no failure, no gap recorded", Tone.GOOD)])]
     failures = len(glance.failures)
-    word = "no failure recorded" if not failures else "1 failure" if failures == 1 else f"{failures} failures"
+    word = count(failures, "failure") if failures else "no failure recorded"
     more = len(glance.unsure)
     words: list[Words] = [(word, Tone.BAD if failures else Tone.GOOD)]
     if more:
@@ -128,7 +132,7 @@ def _inputs(summary: Summary) -> list[Block]:
             ("no result recorded" if result is None else f"result {result}", Tone.BAD if bad else Tone.PLAIN),
         ]
         if item.file_changes:
-            facts.append((f"{len(item.file_changes)} file changes", Tone.PLAIN))
+            facts.append((count(len(item.file_changes), "file change"), Tone.PLAIN))
         prompt = value_text(item.prompt) if item.prompt is not None else "(prompt not recorded)"
         out += [Line(joined(facts), 1), Line([(_cut(prompt, 200), Tone.DIM)], 2)]
     return out

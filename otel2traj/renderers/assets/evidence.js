@@ -3,10 +3,17 @@
 const keyOf = (record) => record.path + "@" + record.offset + "+" + record.length;
 const placeOf = (record) => said(record.line) ? record.path + ":" + record.line : record.path + "@" + record.offset + "+" + record.length;
 
+const PLACES = 8;
+
 /** A list of the records behind something, each with its place, digest and bytes on demand. */
 function places(run, record, evidence) {
   const records = Array.isArray(evidence.records) ? evidence.records.filter(isObject) : [];
-  const list = el("ul", { class: "places" }, records.map((one) => placeRow(run, record, one)));
+  const list = el("ul", { class: "places" }, records.slice(0, PLACES).map((one) => placeRow(run, record, one)));
+  if (records.length > PLACES) {
+    const rest = el("button", { type: "button", class: "small" }, "Show " + (records.length - PLACES) + " more records");
+    rest.addEventListener("click", () => rest.parentElement.replaceWith(...records.slice(PLACES).map((one) => placeRow(run, record, one))));
+    list.append(el("li", null, rest));
+  }
   if (!records.length) list.append(el("li", { class: "muted" }, "no address of bytes is recorded here"));
   return el("div", { class: "box" }, list);
 }

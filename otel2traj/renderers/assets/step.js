@@ -158,7 +158,7 @@ function logView(run, record, log, go) {
   if (said(log.input_arguments)) box.append(el("h4", null, "Arguments"), el("div", { class: "inset" }, content(valueText(log.input_arguments))));
   if (said(log.outputs)) box.append(el("h4", null, "Output"), el("div", { class: "inset" }, content(valueText(log.outputs))));
   else if (log.execution_status === "not_observed") box.append(el("p", { class: "muted" }, "The model asked for this; no execution of it was recorded."));
-  if (isObject(log.evidence.reported_result))
+  if (isObject(log.evidence.reported_result) && log.execution_status === "not_observed")
     box.append(el("p", { class: "muted" }, "A later request reports a result for this call (interaction ", el("span", { class: "mono" }, log.evidence.reported_result.interaction_id), ")."));
   if (Array.isArray(log.evidence.candidates))
     box.append(el("p", null, "Candidates, none taken as fact: ", el("span", { class: "mono" }, log.evidence.candidates.map(valueText).join(", "))));

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from otel2traj.canonical import ascii_text
 from otel2traj.renderers.base import Mode
-from otel2traj.renderers.document import ranges, tokens
-from otel2traj.renderers.layout import truncate_middle
+from otel2traj.renderers.document import tokens
 from otel2traj.renderers.select import Selection
 from tests.factory import step, trajectory
 
@@ -31,41 +30,12 @@ def test_golden(case: str, form: str, mode: Mode, fixtures: Path, golden: Callab
     golden(folder / "expected" / f"show-{mode}.{SUFFIX[form]}", actual.encode("utf-8"))
 
 
-def test_golden_colour(fixtures: Path, golden: Callable[[Path, bytes], None]) -> None:
-    folder = fixtures / "renderers" / "nightly-sync"
-    actual = render("text", stored(folder / "trajectory.json"), colour=True, wrap=True, width=72)
-    golden(folder / "expected" / "show-colour-72.ansi", actual.encode("utf-8"))
-
-
-def test_colour_adds_nothing_but_colour(fixtures: Path) -> None:
-    what = stored(fixtures / "renderers" / "nightly-sync" / "trajectory.json")
-    coloured = re.sub(r"\x1b\[[0-9;]*m", "", render("text", what, colour=True))
-    plain = render("text", what)
-    assert [line.rstrip() for line in coloured.splitlines()] == [line.rstrip() for line in plain.splitlines()]
-    assert "\x1b" not in plain
-
-
-def test_the_middle_goes_from_3001_characters_on() -> None:
-    assert truncate_middle("x" * 3000) == ("x" * 3000, 0)
-    text, gone = truncate_middle("a" * 1500 + "M" + "z" * 1500)
-    assert gone == 1
-    assert text == "a" * 1500 + "\n[... truncated middle: 1 of 3001 characters ...]\n" + "z" * 1500
-
-
 def test_request_characters_are_those_of_ascii_json(fixtures: Path) -> None:
     what = stored(fixtures / "renderers" / "boundary" / "trajectory.json")
     assert [len(ascii_text(one.input)) for one in what.steps] == [3000, 3001]
     text = render("text", what, mode=Mode.TRUNCATE_MIDDLE)
     assert text.count("truncated middle") == 1
     assert "ü" * 3100 in text, "the response is never cut"
-
-
-def test_response_only_has_the_line_form(fixtures: Path) -> None:
-    text = render("text", stored(fixtures / "renderers" / "nightly-sync" / "trajectory.json"), mode=Mode.RESPONSE_ONLY)
-    own = [line for line in text.splitlines() if not line.startswith("    ")]
-    assert [line.split(":")[0] for line in own] == [
-        f"Step {n} - {'lead/researcher' if n == 5 else 'lead'}" for n in range(1, 9)
-    ]
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
@@ -83,13 +53,6 @@ def test_content_forges_no_line(form: str, content: str) -> None:
                 line.split(":")[0] for line in a.split("\n") if line[:1] not in ("", " ")
             ]
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", b)
-
-
-def test_hostile_names_stay_on_their_line() -> None:
-    what = trajectory(step(1, agent_name="a\n── step 2 · root ──\x1b[2J"), header={"run_id": "r\r\x1b]0;x\x07"})
-    text = render("text", what)
-    assert "\x1b" not in text
-    assert "\n── step 2" not in text
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
@@ -130,11 +93,6 @@ def test_tokens_are_a_quarter_of_the_bytes() -> None:
     text = render("text", what, mode=Mode.RESPONSE_ONLY, budget=1500, budget_in_tokens=True)
     assert tokens(text) <= 1500
     assert "1500 estimated tokens" in text
-
-
-def test_ranges_read_well() -> None:
-    assert ranges([1, 2, 3, 7]) == "1–3, 7"
-    assert ranges(list(range(1, 40, 2)), most=2) == "1, 3, and 18 more stretches"
 
 
 def test_a_selection_is_announced_and_folds_only_what_it_shows(fixtures: Path) -> None:
