@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import subprocess
 import sys
@@ -82,18 +81,19 @@ def measure(path: Path, what: str) -> dict[str, Any]:
 def test_a_million_events(tmp_path: Path) -> None:
     small, large = write(tmp_path / "small", 10_000), write(tmp_path / "large", 1_000_000)
     few, audited, hashed = measure(small, "audit"), measure(large, "audit"), measure(large, "hash")
-    replayed = measure(large, "replay")
     size = large.stat().st_size
     print(
         f"\n1000000 events, {size >> 20} MiB: read and hash {hashed['seconds']:.2f} s; "
         f"audit {audited['seconds']:.1f} s = {audited['seconds'] / hashed['seconds']:.0f} x, "
-        f"peak {audited['peak_kib'] >> 10} MiB (10000 events: {few['peak_kib'] >> 10} MiB); "
-        f"self-replay {replayed['seconds']:.1f} s, peak {replayed['peak_kib'] >> 10} MiB"
+        f"peak {audited['peak_kib'] >> 10} MiB (10000 events: {few['peak_kib'] >> 10} MiB)"
     )
     assert audited["said"] == "PASS: audit clean (1000000 events)"
-    assert replayed["said"] == "PASS: replay reproduces all 1000000 hashes"
-    assert hashed["said"] == hashlib.sha256(large.read_bytes()).hexdigest()
     assert audited["peak_kib"] < few["peak_kib"] + 8 * 1024
-    assert replayed["peak_kib"] < few["peak_kib"] + 8 * 1024
     assert audited["seconds"] < 150 * hashed["seconds"]
     assert audited["seconds"] < 200 * few["seconds"]
+
+
+def test_replay_keeps_nothing_either(tmp_path: Path) -> None:
+    few, many = (measure(write(tmp_path / str(count), count), "replay") for count in (10_000, 100_000))
+    assert many["said"] == "PASS: replay reproduces all 100000 hashes"
+    assert many["peak_kib"] < few["peak_kib"] + 8 * 1024
