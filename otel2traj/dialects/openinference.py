@@ -146,6 +146,8 @@ class OpenInference(SpanDialect):
             read_model(draft)
         elif draft.role is Role.TOOL_EXECUTION:
             read_tool(draft)
+            draft.put("tool_name", string(span.attributes.get("tool.name")))
+            draft.put("tool_name", string(span.name), "span name")
         else:
             read_whole(draft)
 

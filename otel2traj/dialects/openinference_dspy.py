@@ -5,8 +5,13 @@ https://github.com/Arize-ai/openinference/tree/main/python/instrumentation/openi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ..model.evidence import LogRecord, SpanRecord
 from .base import Marks
+from .draft import Draft
 from .oi_instrumentor import OpenInferenceInstrumentor
+from .openinference import kind_of
 
 
 class OpenInferenceDspy(OpenInferenceInstrumentor):
@@ -17,6 +22,11 @@ class OpenInferenceDspy(OpenInferenceInstrumentor):
     )
     leaves_out = "response ids, and tool call ids"
     marks = Marks(scopes=("openinference.instrumentation.dspy",))
+
+    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
+        """A tool has no name of its own but that of the span, which is the tool's and the method's."""
+        if kind_of(span) == "TOOL" and "tool.name" not in span.attributes:
+            draft.put("tool_name", span.name.removesuffix(".__call__") or None, "span name")
 
 
 OPENINFERENCE_DSPY = OpenInferenceDspy()

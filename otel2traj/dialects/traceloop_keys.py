@@ -38,6 +38,7 @@ CONVERSATION: Final = (f"{PROPERTIES}thread_id", f"{PROPERTIES}session_id", "gen
 KNOWN: Final = (
     "traceloop.",
     "tool.",
+    "crewai.",
     "gen_ai.task.",
     "gen_ai.is_streaming",
     "gen_ai.openai.",
