@@ -129,7 +129,7 @@ def record_non_determinism(path: Path, step: int, timestamp: str, detail: str | 
             "cost": {"tokens_in": 0, "tokens_out": 0, "seconds": 0, "usd": 0},
         }
         if detail is not None:
-            event["detail"] = detail
+            event["detail"] = detail.encode("utf-8", "replace").decode()
         event.update({name: before[name] for name in ("state", "state_hash") if name in before})
         return _checked(path, event, tail)
 

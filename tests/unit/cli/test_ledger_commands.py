@@ -233,6 +233,12 @@ def test_record_non_det_needs_a_ledger(tmp_path: Path, content: bytes | None) ->
     assert path.exists() == (content is not None)
 
 
+def test_record_non_det_of_words_that_are_no_utf_8_leaves_a_sound_ledger(path: Path) -> None:
+    assert ledger("record-non-det", str(path), "8", "--detail", "odd \udcff byte").exit_code == 0
+    assert events(path.read_bytes())[-1]["detail"] == "odd ? byte"
+    assert judge(path.read_bytes(), strict=True)[0].clean
+
+
 def test_record_non_det_takes_a_time(path: Path) -> None:
     assert ledger("record-non-det", str(path), "8", "--timestamp", "2026-01-02T03:04:05Z").exit_code == 0
     assert events(path.read_bytes())[-1]["timestamp"] == "2026-01-02T03:04:05Z"
