@@ -48,13 +48,13 @@ def _without_places(value: Any, inside: str = "") -> Any:
     return value
 
 
-def _without_digests(value: Any, inside: str = "") -> Any:
+def without_digests(value: Any, inside: str = "") -> Any:
     """Protobuf is written as JSON of our own, so the bytes of a record differ; all that they say does not."""
     if isinstance(value, dict):
         gone = ("sha256", "length") if inside == "records" else ()
-        return {key: _without_digests(item, key) for key, item in value.items() if key not in gone}
+        return {key: without_digests(item, key) for key, item in value.items() if key not in gone}
     if isinstance(value, list):
-        return [_without_digests(item, inside) for item in value]
+        return [without_digests(item, inside) for item in value]
     return value
 
 
@@ -88,7 +88,7 @@ def test_a_received_run_gives_the_trajectory_of_its_file(tmp_path: Path, fixture
     received, expected = trajectory(attempt), trajectory(copy)
     assert all(one["steps"] for one in expected.values())
     if "protobuf" in kind:
-        received, expected = _without_digests(received), _without_digests(expected)
+        received, expected = without_digests(received), without_digests(expected)
     assert received == expected
 
 

@@ -22,7 +22,8 @@ class Running:
 
     def __init__(self, out: Path, *options: str, program: str = "from otel2traj.cli import main; main()") -> None:
         with_grpc = "--grpc-port" not in options
-        command = [sys.executable, "-c", program, "receive", "--out", str(out), "--http-port", "0"]
+        command = [sys.executable, "-c", program, "receive", "--out", str(out)]
+        command += [] if "--http-port" in options else ["--http-port", "0"]
         command += ["--grpc-port", "0"] if with_grpc else []
         self.out = out
         self.process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
