@@ -9,7 +9,7 @@ from ..canonical import JsonObject, JsonValue
 from ..model.codec import coverage_to_json, sdk_input_to_json
 from ..model.link import ExecutionStatus
 from ..model.trajectory import Header, Step, StepKind, StepSink, Summary, ToolLog
-from .chat_messages import arguments_object, chat_of, tools_of
+from .chat_messages import arguments_object, calls_of, chat_of, tools_of
 from .jsonstream import ListDocument, text_of
 
 _EVIDENCE_KEYS = ("inferred", "reported_result", "candidates")
@@ -175,7 +175,7 @@ def _calls(step: Step) -> tuple[list[JsonObject], list[JsonObject]]:
     """Calls of the step with unique ids, and the result of each log that names one of them."""
     calls: list[JsonObject] = []
     results: list[JsonObject] = []
-    emitted = [call for call in step.output.get("tool_calls") or [] if isinstance(call, dict)]
+    emitted = calls_of(step.output)
     if not emitted:
         emitted = [
             {"id": log.tool_call_id, "name": log.tool_name, "arguments": log.input_arguments} for log in step.tool_logs

@@ -45,8 +45,8 @@ def chat_of(request: JsonObject) -> Chat:
         _content(spoken, system.get("parts", system) if isinstance(system, dict) else system, chat.problems)
         _emit(spoken, chat, merge=False)
     messages = request.get("messages")
-    if isinstance(messages, dict) and messages.get("truncated") is True:
-        chat.problems.append("messages.truncated")
+    if has_cut(messages) or has_cut(system):
+        chat.problems.append("content.truncated")
     for message in messages if isinstance(messages, list) else []:
         if isinstance(message, str):
             chat.messages.append({"role": "user", "content": message})
@@ -57,16 +57,27 @@ def chat_of(request: JsonObject) -> Chat:
     return chat
 
 
+def calls_of(output: JsonObject) -> list[JsonObject]:
+    """The tool calls a step emitted."""
+    calls = output.get("tool_calls")
+    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+
+
+def has_cut(value: JsonValue) -> bool:
+    """Whether a value that was over the limit stands somewhere inside as size, digest and head."""
+    if isinstance(value, dict):
+        cut = value.get("truncated") is True and "sha256" in value and "head" in value
+        return cut or any(has_cut(item) for item in value.values())
+    return any(has_cut(item) for item in value) if isinstance(value, list) else False
+
+
 def answer_of(output: JsonObject) -> JsonObject:
     """The assistant message a step's output makes; `content` is None where no text was recorded."""
-    out: JsonObject = {"role": "assistant", "content": output.get("text")}
+    text = output.get("text")
+    out: JsonObject = {"role": "assistant", "content": None if text is None else text_of(text)}
     if isinstance(output.get("refusal"), str):
         out["refusal"] = output["refusal"]
-    calls = [
-        _call(call.get("id"), call.get("name"), call.get("arguments"))
-        for call in output.get("tool_calls") or []
-        if isinstance(call, dict)
-    ]
+    calls = [_call(call.get("id"), call.get("name"), call.get("arguments")) for call in calls_of(output)]
     if calls:
         out["tool_calls"] = calls
     return out
@@ -137,7 +148,8 @@ def _message(message: JsonObject, chat: Chat) -> None:
         _block(spoken, message, chat.problems)
     else:
         _content(spoken, message.get("parts", message.get("content")), chat.problems)
-        for call in message.get("tool_calls") or []:
+        emitted = message.get("tool_calls")
+        for call in emitted if isinstance(emitted, list) else []:
             function = call.get("function") if isinstance(call, dict) else None
             source = function if isinstance(function, dict) else call if isinstance(call, dict) else {}
             call_id = call.get("id") if isinstance(call, dict) else None
@@ -166,9 +178,6 @@ def _block(spoken: Spoken, block: JsonValue, problems: list[str]) -> None:
         return
     if not isinstance(block, dict):
         problems.append("content.unknown")
-        return
-    if block.get("truncated") is True and "sha256" in block:
-        problems.append("content.truncated")
         return
     kind = block.get("type")
     call = next(

@@ -9,7 +9,7 @@ from typing import BinaryIO
 from ..canonical import JsonObject, JsonValue, dumps, sha256_canonical
 from ..model.trajectory import Header, Step, StepKind, StepSink, StepStatus, Summary
 from .base import Reject
-from .chat_messages import answer_of, arguments_object, chat_of, tools_of
+from .chat_messages import answer_of, arguments_object, chat_of, has_cut, tools_of
 
 _COMMON = (
     "One row a conversation: a step whose request only continues an earlier one of the same agent replaces it.",
@@ -71,6 +71,9 @@ class ChatRowSink:
         chat = chat_of(step.input)
         if chat.problems:
             self._reject(step, "unsupported_content", ", ".join(sorted(set(chat.problems))))
+            return
+        if has_cut(step.output):
+            self._reject(step, "unsupported_content", "output.truncated")
             return
         answer = answer_of(step.output)
         if isinstance(step.output.get("reasoning"), str):

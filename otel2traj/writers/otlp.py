@@ -12,7 +12,7 @@ from ..model.link import ExecutionStatus
 from ..model.message import reasoning_part, refusal_part, text_part, tool_call_part, tool_call_response_part
 from ..model.trajectory import Header, Step, StepKind, StepSink, StepStatus, Summary, ToolLog
 from ..timestamps import parse_ns
-from .chat_messages import chat_of
+from .chat_messages import calls_of, chat_of
 from .jsonstream import text_of
 
 SCOPE = "otel2traj"
@@ -235,7 +235,7 @@ def _answer(output: JsonObject) -> JsonObject | None:
         parts.append(text_part(output["text"]))
     if isinstance(output.get("refusal"), str):
         parts.append(refusal_part(output["refusal"]))
-    for call in output.get("tool_calls") or []:
+    for call in calls_of(output):
         parts.append(tool_call_part(call.get("id"), call.get("name"), call.get("arguments")))
     if not parts:
         return None

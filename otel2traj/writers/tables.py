@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 from ..canonical import JsonObject, JsonValue, dumps
 from ..errors import UsageError
 from ..model.trajectory import Header, Step, StepKind, StepSink, Summary
+from .chat_messages import calls_of
 from .jsonstream import text_of
 
 Row = dict[str, Any]
@@ -168,7 +169,7 @@ def _step_rows(step: Step) -> list[Row]:
     row["status"] = step.status
     for key in ("text", "reasoning", "finish_reason"):
         row[key] = _text(output.get(key))
-    row["tool_calls"] = len(output.get("tool_calls") or []) if step.kind is StepKind.MODEL else None
+    row["tool_calls"] = len(calls_of(output)) if step.kind is StepKind.MODEL else None
     for key, _ in _STEPS:
         if key.endswith("_tokens"):
             row[key] = _count(usage, key)

@@ -121,7 +121,8 @@ def _completion(value: JsonValue) -> JsonObject | None:
     if not isinstance(message, dict):
         return None
     calls: list[JsonObject] = []
-    for call in message.get("tool_calls") or []:
+    emitted = message.get("tool_calls")
+    for call in emitted if isinstance(emitted, list) else []:
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict):
             arguments = function.get("arguments")

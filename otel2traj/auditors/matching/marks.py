@@ -79,7 +79,8 @@ class MarkSink:
         self.marks.status = summary.status
 
     def _marks(self, step: Step) -> StepMarks:
-        calls = [call for call in step.output.get("tool_calls") or [] if isinstance(call, dict)]
+        emitted = step.output.get("tool_calls")
+        calls = [call for call in emitted if isinstance(call, dict)] if isinstance(emitted, list) else []
         messages = self._renamed(step.input.get("messages"))
         for call_id in [call.get("id") for call in calls] + [log.tool_call_id for log in step.tool_logs]:
             if isinstance(call_id, str) and call_id not in self._names:

@@ -142,8 +142,9 @@ def test_what_cannot_be_carried_is_told() -> None:
     cut = {"truncated": True, "size": 9, "sha256": "0", "head": "x"}
     blocks = [{"type": "document", "source": {}}, {"type": "text", "text": "t"}, cut]
     assert chat_of({"messages": [{"role": "user", "content": blocks}, 7]}).problems == [
-        "content.document",
         "content.truncated",
+        "content.document",
+        "content.unknown",
         "message.unknown",
     ]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from otel2traj.auditors.matching.labels import Case, agent_key, choose, one_number, trace_elephant, who_and_when
 from otel2traj.auditors.matching.marks import Marks
@@ -130,3 +132,27 @@ def test_choosing_a_case() -> None:
     with pytest.raises(UsageError) as caught:
         choose(cases, None, Marks())
     assert "--task (a, b)" in str(caught.value.hint)
+
+
+_KEYS = (
+    "history mistake_step mistake_agent content role name agent_name input output choices message tool_calls "
+    "function arguments question_ID messages"
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(_KEYS.split()),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=15,
+)
+
+
+@given(data=JSON, records=JSON)
+def test_no_shape_raises(data: Any, records: Any) -> None:
+    if isinstance(data, dict):
+        judge([who_and_when(data, "a"), trace_elephant(data, records, "b")], [data])
