@@ -142,6 +142,8 @@ class Builder:
             started, ended, readable = format_ns(span.start_ns), format_ns(span.end_ns), span.start_ns is not None
         if span is not None and not span.finished:
             self._notice("unfinished_span", f"model span {span.span_id} never ended", span)
+        if parts.cut and span is not None:
+            self._notice("truncated_content", f"span {span.span_id} holds {', '.join(parts.cut)} only cut", span)
         if not readable:
             self._notices.append(Notice("unreadable_time", f"step {call.step_id} has no readable start time"))
         if call.ordinal is None and self._documents.inputs:
@@ -249,6 +251,9 @@ class Builder:
         """Make the execution the fact of a tool log."""
         reading = combine(self._glance.reading(head) for head in execution.heads())
         self._notices.extend(reading.notices)
+        if reading.truncated:
+            cut = ", ".join(sorted(reading.truncated))
+            self._notice("truncated_content", f"span {execution.head.span_id} holds {cut} only cut", execution.head)
         log.outputs = reading.result if reading.result is not None else reading.error
         finished = any(head.finished for head in execution.heads())
         failed = reading.is_error if reading.is_error is not None else execution.head.failed

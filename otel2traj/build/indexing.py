@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dialects
+from ..dialects.versions import untested
 from ..errors import EvidenceError
 from ..evidence import Index
 from ..model.evidence import AbbRecord, LogRecord, Notice, Source, SourceKind, SpanRecord
@@ -30,6 +31,10 @@ def index_attempt(archive: Archive, progress: Progress | None = None) -> Index:
         except EvidenceError as err:
             index.notices.append(Notice("unreadable_source", str(err), source.path))
     index.finish()
+    for (scope, version), path in index.scopes.items():
+        if untested(scope, version):
+            message = f"{scope} {version}: its spans are read by their attributes, in a version not tested with"
+            index.notices.append(Notice("untested_version", message, path, lossy=False))
     return index
 
 
@@ -267,6 +272,8 @@ def add_span(index: Index, archive: Archive, span: SpanRecord, source: Source) -
         failed=span.status_code == 2,
     )
     index.otel[key] = head
+    if found.role is not None:
+        index.scopes.setdefault((span.scope_name, span.scope_version), source.path)
     if found.log_key is not None:
         index.log_key_spans[(source.ordinal or "", found.log_key)] = head
     if found.role is None:

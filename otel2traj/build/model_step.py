@@ -34,6 +34,8 @@ class ModelParts:
     response_sha256: str | None = None
     said_by: dict[str, str] = field(default_factory=dict)
     source_model: str | None = None
+    cut: list[str] = field(default_factory=list)
+    """Names of span fields that a limit had cut, where the span is what the step was read from."""
     notices: list[Notice] = field(default_factory=list)
 
 
@@ -71,6 +73,7 @@ def _from_span(parts: ModelParts, call: ModelCall, reading: Reading) -> None:
     parts.tool_calls = reading.tool_calls or []
     parts.model = reading.response_model or reading.request_model
     parts.said_by = dict(sorted(reading.said_by.items()))
+    parts.cut = sorted(reading.truncated)
     if call.span.failed:
         parts.status = StepStatus.FAILED
         if reading.error is not None:

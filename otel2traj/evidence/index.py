@@ -32,6 +32,8 @@ class Index:
         """(Input ordinal, record) by the response id that the ACP agent said it got."""
         self.terminals: dict[tuple[str, str], list[Part]] = {}
         """What the ACP client recorded of a terminal, by (file, terminal id)."""
+        self.scopes: dict[tuple[str, str], str] = {}
+        """The first source of each (scope name, scope version) of the recognised spans."""
         self.notices: list[Notice] = []
         self.counts: Counter[str] = Counter()
         self._by_span_id: dict[str, list[SpanHead]] = {}

@@ -1,0 +1,68 @@
+"""Makes the generated pages of docs/reference: `python -m tests.reference` writes them, a test tells stale ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
+
+
+def warnings_page() -> str:
+    from otel2traj.build.warnings import CODES
+
+    lines = [
+        "# Warnings",
+        "",
+        "A warning of a trajectory reads `code: message (path:line)`. The list of codes is closed.",
+        "",
+        "| code | what it says |",
+        "| --- | --- |",
+    ]
+    lines += [f"| `{code}` | {text} |" for code, text in sorted(CODES.items())]
+    return "\n".join(lines) + "\n"
+
+
+def commands_page() -> str:
+    """Every command with its help, as the command line prints it at 100 columns without colour."""
+    import click
+    import typer
+
+    from otel2traj.cli.app import COMMANDS, app
+
+    if not app.registered_commands and not app.registered_groups:
+        for name in COMMANDS:
+            import_module(f"otel2traj.cli.{name}").register(app)
+    root = typer.main.get_command(app)
+    lines = ["# Commands", "", "Exit codes: 0 clean, 1 findings or a failed build, 2 usage, 3 unreadable evidence,"]
+    lines += ["4 refused, 5 a bug. Results go to stdout, remarks to stderr.", ""]
+
+    def walk(command: click.Command, path: str) -> None:
+        if isinstance(command, click.Group):
+            for name in sorted(command.commands):
+                walk(command.commands[name], f"{path} {name}")
+            return
+        lines.append(f"## {path}")
+        lines.append("")
+        lines.append((command.help or "").strip())
+        lines.append("")
+        rows = []
+        for parameter in command.params:
+            names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+            kind = "argument" if isinstance(parameter, click.Argument) else "option"
+            text = getattr(parameter, "help", None) or ""
+            rows.append(f"| `{names}` | {kind} | {text.replace('|', chr(92) + '|')} |")
+        if rows:
+            lines.extend(["| name | | |", "| --- | --- | --- |", *rows, ""])
+
+    walk(root, "otel2traj")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {"warnings.md": warnings_page, "commands.md": commands_page}
+
+
+if __name__ == "__main__":
+    for file_name, make in PAGES.items():
+        (REFERENCE / file_name).write_text(make(), encoding="utf-8")
