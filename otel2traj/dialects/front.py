@@ -14,6 +14,7 @@ from .base import Dialect
 from .draft import fill_usage
 from .kit import STEP_ROLES, SpanDialect
 from .veil import veil
+from .whole import settle
 
 IDENTIFIERS: Final = ("response_id", "tool_call_id")
 _MERGED_APART: Final = frozenset({"role", "said_by", "truncated", "extra", "notices", "usage"})
@@ -134,7 +135,10 @@ class Front:
                 merged = said
             else:
                 merge(merged, said, span)
-        return Reading() if merged is None else merged
+        if merged is None:
+            return Reading()
+        settle(merged)
+        return merged
 
     def unmapped_keys(self, span: SpanRecord) -> tuple[str, ...]:
         """Attributes in the namespaces of this room that no dialect of the span reads, digits folded, sorted."""

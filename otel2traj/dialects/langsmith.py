@@ -22,6 +22,7 @@ from .otel_genai_1_37 import tool_definitions
 from .output import output_of
 from .table import AttributeTable, UsageKeys, count, make_usage
 from .usage import provider_usage
+from .whole import answered, asked
 
 META: Final = "langsmith.metadata."
 
@@ -88,8 +89,8 @@ class LangSmith(SpanDialect):
             self._read_answer(draft, taken)
             self._read_counts(draft)
         else:
-            draft.put("input_text", string(given))
-            draft.put("output_text", string(taken))
+            draft.put("input_text", asked(given))
+            draft.put("output_text", answered(taken))
 
     def _read_answer(self, draft: Draft, taken: JsonValue) -> None:
         answer = decode(taken)

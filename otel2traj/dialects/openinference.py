@@ -23,6 +23,7 @@ from .oi_messages import oi_messages
 from .otel_genai_1_37 import tool_definitions
 from .output import output_of
 from .table import AttributeTable, UsageKeys, family
+from .whole import answered, asked
 
 SOURCE: Final = (
     "https://github.com/Arize-ai/openinference/blob/python-openinference-semantic-conventions-v0.1.42"
@@ -351,8 +352,8 @@ def is_schema(value: Mapping[str, Any]) -> bool:
 
 def read_whole(draft: Draft) -> None:
     """What a root, agent or chain span was asked and answered."""
-    for field, key in (("input_text", "input.value"), ("output_text", "output.value")):
-        draft.put(field, string(visible(draft.attributes.get(key))))
+    draft.put("input_text", asked(draft.attributes.get("input.value")))
+    draft.put("output_text", answered(draft.attributes.get("output.value")))
 
 
 OPENINFERENCE = OpenInference()

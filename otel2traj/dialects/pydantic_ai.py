@@ -14,10 +14,11 @@ from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .nested import decode, decode_arguments
+from .nested import decode, decode_arguments, string
 from .otel_genai_1_37 import tool_definitions
 from .otel_genai_events import OneEvent, read_events
 from .table import AttributeTable, UsageKeys
+from .whole import asked
 
 INVALID = "INVALID_JSON"
 
@@ -77,6 +78,9 @@ class PydanticAi(SpanDialect):
             draft.put("result", attributes.get("tool_response"))
             return
         self._read_event_list(draft)
+        draft.put("output_text", string(attributes.get("final_result")))
+        if "pydantic_ai.all_messages" in attributes:
+            draft.put("input_text", asked(draft.json("pydantic_ai.all_messages")))
         draft.put("tools", tool_definitions(attributes.get("gen_ai.tool.definitions")))
         requested = decode(attributes.get("model_request_parameters"), repair=False).value
         if isinstance(requested, dict):

@@ -20,6 +20,7 @@ from .messages import read_message, read_messages
 from .nested import at, decode, decode_arguments, ident, repr_fields, string
 from .otel_genai_1_37 import tool_definitions
 from .output import output_of
+from .whole import answered, asked
 
 SOURCE: Final = "https://github.com/traceloop/openllmetry/tree/0.62.4/packages"
 SWITCH: Final = "on by default; TRACELOOP_TRACE_CONTENT=false switches it off"
@@ -154,5 +155,5 @@ def is_handoff(span: SpanRecord) -> bool:
 
 def read_whole(draft: Draft, span: SpanRecord) -> None:
     """What an agent or chain span was asked and answered."""
-    draft.put("input_text", string(span.attributes.get("traceloop.entity.input")))
-    draft.put("output_text", string(span.attributes.get("traceloop.entity.output")))
+    draft.put("input_text", asked(span.attributes.get("traceloop.entity.input")))
+    draft.put("output_text", answered(span.attributes.get("traceloop.entity.output")))
