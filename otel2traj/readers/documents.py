@@ -28,9 +28,10 @@ class Place(NamedTuple):
 
 
 class DocumentForm(ABC):
-    """One foreign form. `name` is the form's name, `places` where its records stand in a document."""
+    """One foreign form: its name, where its records stand in a document, and what of a span it cannot hold."""
 
     name: ClassVar[str]
+    loses: ClassVar[str | None] = None
     places: ClassVar[tuple[Place, ...]]
 
     @abstractmethod
@@ -63,6 +64,7 @@ class DocumentFile:
         self._contexts: OffsetTable[Context] = OffsetTable({})
         self._repairs = Repairs(source.path)
         self._begun = False
+        self._any = False
 
     def records(self) -> Iterator[SpanRecord | LogRecord | Notice]:
         self._begun = True
@@ -78,6 +80,8 @@ class DocumentFile:
         self.source.sha256, self.source.size = self._stream.finish()
         yield from self._stream.notices[seen:]
         yield from self._repairs.notices()
+        if self._any and self._form.loses is not None:
+            yield Notice("lossy_form", f"{self._form.name}: {self._form.loses}", self.source.path, lossy=False)
 
     def _document(self, doc: Doc) -> Iterator[SpanRecord | LogRecord | Notice]:
         contexts: dict[Path, Context] = {}
@@ -110,6 +114,7 @@ class DocumentFile:
             if record is None:
                 continue
             found = True
+            self._any = True
             self._contexts.put(ref.offset, context)
             for repair in repairs:
                 if repair == "invalid-utf-8":

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from ..model.evidence import Notice
 from .inflate import Stream
 
-BLOCK: Final = 1 << 22
+BLOCK: Final = 1 << 19
 """Bytes that are read at once."""
 
 GIANT: Final = 64 << 20
@@ -22,7 +22,7 @@ GIANT: Final = 64 << 20
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\\n]++|\\.)*+"|["{}\[\]]')
 _SEPARATORS: Final = b" \t\r\n,[]"
-_PIECE: Final = 1 << 15
+_PIECE: Final = 1 << 17
 _OPEN: Final = 0x7B
 _QUOTE: Final = 0x22
 

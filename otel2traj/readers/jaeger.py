@@ -33,6 +33,7 @@ _CARRIERS: Final = (
 
 class Jaeger(DocumentForm):
     name = "jaeger"
+    loses = "times end at microseconds; lists are text"
     places = (
         Place(("data",), ("data", "spans")),
         Place((), ("spans",)),

@@ -25,6 +25,7 @@ _TYPES: Final = frozenset(
 
 class Langfuse(DocumentForm):
     name = "langfuse"
+    loses = "only the fields that the export chose; times end at milliseconds"
     places = (
         Place((), ("observations",)),
         Place(("data",), ("data", "observations")),

@@ -23,6 +23,7 @@ _TREE: Final = tuple(("child_runs",) * depth for depth in range(1, 9))
 
 class LangSmith(DocumentForm):
     name = "langsmith"
+    loses = "no span kind, no resource; times end at microseconds"
     places = (
         Place((), ()),
         Place((), ("runs",)),

@@ -23,6 +23,7 @@ _TRACE_KEYS: Final = ("mlflow.trace.session", "mlflow.trace.user", "mlflow.trace
 
 class Mlflow(DocumentForm):
     name = "mlflow"
+    loses = "no span kind, no scope, no resource"
     places = (
         Place((), ("data", "spans")),
         Place(("traces",), ("traces", "data", "spans")),

@@ -46,13 +46,14 @@ def span_extents(
     """
     out: list[tuple[int, int]] = []
     at = start
+    find = buffer.find
     for spans in groups:
         previous = -1
         for head in spans:
             if len(head.links) > 2:
                 return None
             mark = f'{{"traceId":"{head.traceId}","spanId":"{head.spanId}"'.encode()
-            found = buffer.find(mark, at, at + _WINDOW + (gap if previous < 0 else 0))
+            found = find(mark, at, at + (_WINDOW if previous >= 0 else _WINDOW + gap))
             if found < 0:
                 return None
             if previous >= 0:

@@ -49,6 +49,7 @@ class OtlpJson:
         self._stream = stream
         self._contexts = OffsetTable(EMPTY)
         self._known: dict[tuple[bytes, bytes, bool], Context] = {}
+        self._last: tuple[tuple[bytes, bytes, bool], Context] = (b"", b"", False), EMPTY
         self._repairs = Repairs(source.path)
         self._decoded: HeadDocument | Document | None = None
         self._begun = False
@@ -62,9 +63,10 @@ class OtlpJson:
             if isinstance(doc, Notice):
                 yield doc
                 continue
-            decoded, self._decoded = self._decoded, None
+            decoded = self._decoded
             if decoded is None and self._whole(doc):
-                decoded, self._decoded = self._decoded, None
+                decoded = self._decoded
+            self._decoded = None
             if isinstance(decoded, HeadDocument):
                 yield from self._heads(decoded, doc)
             elif decoded is not None:
@@ -76,12 +78,12 @@ class OtlpJson:
         yield from self._stream.notices[seen:]
         yield from self._repairs.notices()
         if self.metrics:
-            yield Notice("metrics_skipped", f"{self.metrics} ResourceMetrics", self.source.path, lossy=False)
+            yield Notice("skipped_records", f"{self.metrics} ResourceMetrics", self.source.path, lossy=False)
 
     def _whole(self, doc: Doc) -> bool:
         """Decodes a document the fast way; False where that is not possible."""
         self._decoded = None
-        view = doc.view()
+        view = memoryview(doc.buffer)[doc.start : doc.end]
         if not (doc.utf8 or is_utf8(view)):
             return False
         try:
@@ -96,35 +98,38 @@ class OtlpJson:
 
     def _heads(self, decoded: HeadDocument, doc: Doc) -> Iterator[SpanRecord | LogRecord | Notice]:
         """The records of a document of spans alone."""
-        found: list[tuple[Context, list[SpanHead]]] = []
+        contexts: list[Context] = []
+        groups: list[list[SpanHead]] = []
         gap = 0
         for resource in decoded.resourceSpans:
             gap += len(resource.resource)
             for scope in resource.scopeSpans or ():
                 gap += len(scope.scope)
                 if scope.spans:
-                    found.append((self._context(resource.resource, scope.scope, False), scope.spans))
-        extents = span_extents(doc.buffer, doc.start, doc.end, [spans for _, spans in found], gap) if found else []
+                    contexts.append(self._context(resource.resource, scope.scope, False))
+                    groups.append(scope.spans)
+        buffer, base, line, path = doc.buffer, doc.base, doc.line, self.source.path
+        extents = span_extents(buffer, doc.start, doc.end, groups, gap)
         if extents is None:
             yield from self._document(decode_document(doc.view()), doc)
             return
-        path, base, line, place = self.source.path, doc.base, doc.line, iter(extents)
         counted, one_line = doc.start, doc.one_line
-        for context, heads in found:
-            first = True
+        place = iter(extents)
+        for context, heads in zip(contexts, groups, strict=True):
+            fresh = True
             for head in heads:
                 begin, end = next(place)
                 if not one_line:
                     line, counted = line + doc.lines(counted, begin), begin
-                if first:
+                if fresh:
                     self._contexts.put(base + begin, context)
-                    first = False
+                    fresh = False
                 ref = EvidenceRef(path, base + begin, end - begin, line)
                 record = span_record(head, context, ref)
                 if record is not None:
                     yield record
                 else:
-                    yield from self._slow(doc.buffer[begin:end], context, ref)
+                    yield from self._slow(buffer[begin:end], context, ref)
 
     def _document(self, decoded: Document, doc: Doc) -> Iterator[SpanRecord | LogRecord | Notice]:
         """The records of any other document that the typed decoder takes."""
@@ -173,9 +178,12 @@ class OtlpJson:
 
     def _context(self, resource: Raw, scope: Raw, logs: bool) -> Context:
         key = bytes(resource), bytes(scope), logs
+        if key == self._last[0]:
+            return self._last[1]
         context = self._known.get(key)
         if context is None:
             context = self._known[key] = otlp_dict.context(_object(key[0]), _object(key[1]), logs)
+        self._last = key, context
         return context
 
     def _located(self, doc: Doc) -> Iterator[SpanRecord | LogRecord | Notice]:

@@ -7,7 +7,7 @@ https://github.com/open-telemetry/opentelemetry-proto/blob/v1.9.0/opentelemetry/
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -111,15 +111,22 @@ class _Lazy:
 class ProtoAttributes(LazyAttributes):
     """Attributes whose values decode at `[]`."""
 
-    __slots__ = ()
+    __slots__ = ("_pairs",)
 
-    def __init__(self, pairs: Iterable[Any]) -> None:
-        self._values = {_text(pair.key): _Lazy(pair) for pair in pairs}
+    def __init__(self, pairs: Sequence[Any]) -> None:
+        self._pairs: Sequence[Any] | None = pairs
+
+    def _decoded(self) -> dict[str, Any]:
+        if self._pairs is not None:
+            pairs, self._pairs = self._pairs, None
+            self._values = {_text(pair.key): _Lazy(pair) for pair in pairs}
+        return self._values
 
     def __getitem__(self, key: str) -> Any:
-        value = self._values[key]
+        values = self._decoded()
+        value = values[key]
         if type(value) is _Lazy:
-            value = self._values[key] = decode_any(value.pair.value)
+            value = values[key] = decode_any(value.pair.value)
         return value
 
 
@@ -237,7 +244,7 @@ class OtlpProto:
         yield from self._stream.notices[seen:]
         yield from self._repairs.notices()
         if self._metrics:
-            yield Notice("metrics_skipped", f"{self._metrics} ResourceMetrics", self.source.path, lossy=False)
+            yield Notice("skipped_records", f"{self._metrics} ResourceMetrics", self.source.path, lossy=False)
 
     def _damage(self, at: int, why: str) -> Notice:
         return Notice("unreadable_record", f"{why} (byte {at})", self.source.path)
@@ -272,18 +279,33 @@ class OtlpProto:
             if records:
                 context = self._context(resource, scope, signal == "logs")
                 self._contexts.put(block.base + records[0].start, context)
-                for record in records:
-                    length = record.end - record.start
-                    ref = EvidenceRef(self.source.path, block.base + record.start, length)
-                    yield from self._record(buffer[record.start : record.end], context, ref)
+                parse, refused = _parser(context.logs), _refusal()
+                make = _log if context.logs else _span
+                path, base, repairs = self.source.path, block.base, Repaired()
+                for _, _, start, end in records:
+                    ref = EvidenceRef(path, base + start, end - start)
+                    data = buffer[start:end]
+                    try:
+                        record = make(parse(data), context, ref, repairs)
+                    except (refused, RecursionError, ValueError):
+                        yield from self._odd(data, context, ref)
+                        continue
+                    if repairs or (not context.logs and not (record.trace_id and record.span_id)):
+                        yield from self._tell(record, repairs, ref)
+                        repairs = Repaired()
+                    yield record
 
-    def _record(self, data: bytes, context: Context, ref: EvidenceRef) -> Iterator[SpanRecord | LogRecord | Notice]:
+    def _odd(self, data: bytes, context: Context, ref: EvidenceRef) -> Iterator[SpanRecord | LogRecord | Notice]:
         repairs = Repaired()
         try:
             record = _decode(data, context, ref, repairs)
         except (ValueError, RecursionError, WireError) as err:
             yield Notice("unreadable_record", f"{err} (byte {ref.offset})", self.source.path)
             return
+        yield from self._tell(record, repairs, ref)
+        yield record
+
+    def _tell(self, record: SpanRecord | LogRecord, repairs: Repaired, ref: EvidenceRef) -> Iterator[Notice]:
         for repair in repairs:
             if repair == "invalid-utf-8":
                 yield Notice("repaired_record", f"{repair} (byte {ref.offset})", self.source.path)
@@ -293,7 +315,6 @@ class OtlpProto:
             missing = "trace id" if record.trace_id == "" else "span id"
             message = f"span {record.name!r} has no {missing} (byte {ref.offset})"
             yield Notice("missing_id", message, self.source.path)
-        yield record
 
     def _context(self, resource: bytes, scope: bytes, logs: bool) -> Context:
         key = resource, scope, logs
@@ -322,28 +343,35 @@ class OtlpProto:
         self._stream.close()
 
 
-def _decode(data: bytes, context: Context, ref: EvidenceRef, repairs: Repaired) -> SpanRecord | LogRecord:
+@cache
+def _parser(logs: bool) -> Callable[[bytes], Any]:
+    schema = _strict()
+    return schema.log.FromString if logs else schema.span.FromString  # type: ignore[no-any-return]
+
+
+@cache
+def _refusal() -> type[Exception]:
     from google.protobuf.message import DecodeError
 
-    kind = "log" if context.logs else "span"
+    return DecodeError
+
+
+def _decode(data: bytes, context: Context, ref: EvidenceRef, repairs: Repaired) -> SpanRecord | LogRecord:
     try:
-        message = getattr(_strict(), kind).FromString(data)
-    except DecodeError:
-        try:
-            message = getattr(_lenient(), kind).FromString(data)
-        except DecodeError as err:
-            raise WireError(str(err)) from err
+        message = _parser(context.logs)(data)
+    except _refusal():
+        message = _parse("log" if context.logs else "span", data)
+        if message is None:
+            raise WireError("not a message") from None
         repairs.append("invalid-utf-8")
     return _log(message, context, ref, repairs) if context.logs else _span(message, context, ref, repairs)
 
 
 def _parse(kind: str, data: bytes) -> Any:
-    from google.protobuf.message import DecodeError
-
     for schema in (_strict, _lenient):
         try:
             return getattr(schema(), kind).FromString(data)
-        except DecodeError:
+        except _refusal():
             continue
     return None
 

@@ -32,6 +32,7 @@ _JSON_TEXT: Final = (
 
 class Phoenix(DocumentForm):
     name = "phoenix"
+    loses = "no span kind, no scope, no resource; times end at microseconds"
     places = (Place((), ("data",)), Place((), ()))
 
     def recognises(self, head: Head) -> bool:

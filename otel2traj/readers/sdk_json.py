@@ -19,6 +19,7 @@ from .outline import Head
 
 class SdkJson(DocumentForm):
     name = "sdk-json"
+    loses = "no scope, no dropped counts; times end at microseconds"
     places = (Place((), ()),)
 
     def recognises(self, head: Head) -> bool:

@@ -29,6 +29,7 @@ _CARRIERS: Final = (
 
 class Zipkin(DocumentForm):
     name = "zipkin"
+    loses = "values are strings; kind, events and resource attributes are folded"
     places = (Place((), ()),)
 
     def recognises(self, head: Head) -> bool:

@@ -188,7 +188,7 @@ def test_metrics_are_counted_not_read(tmp_path: Path) -> None:
     records, notices, _ = read(written(tmp_path, metrics + b"\n" + both))
     assert len(records) == 1
     assert [(notice.code, notice.message, notice.lossy) for notice in notices] == [
-        ("metrics_skipped", "3 ResourceMetrics", False)
+        ("skipped_records", "3 ResourceMetrics", False)
     ]
 
 
