@@ -1,6 +1,6 @@
 """Anthropic messages: bodies and event streams to exchanges.
 
-https://github.com/anthropics/anthropic-sdk-python/blob/v0.75.0/api.md (`Message`, `RawMessageStreamEvent`).
+https://docs.anthropic.com/en/api/messages (`anthropic-version: 2023-06-01`).
 """
 
 from __future__ import annotations

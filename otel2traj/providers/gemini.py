@@ -1,7 +1,6 @@
 """Gemini generateContent, on the Gemini API, on Vertex AI and behind Code Assist: bodies and streams to exchanges.
 
-https://github.com/googleapis/googleapis/blob/master/google/ai/generativelanguage/v1beta/generative_service.proto
-(`GenerateContentRequest`, `GenerateContentResponse`).
+https://ai.google.dev/api/generate-content (v1beta: `GenerateContentRequest`, `GenerateContentResponse`).
 """
 
 from __future__ import annotations

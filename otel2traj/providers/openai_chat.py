@@ -1,7 +1,6 @@
 """OpenAI chat completions, and the many servers that speak them: bodies and chunk streams to exchanges.
 
-https://github.com/openai/openai-openapi/blob/2.3.0/openapi.yaml (`CreateChatCompletionResponse`,
-`CreateChatCompletionStreamResponse`).
+https://platform.openai.com/docs/api-reference/chat (API v1: the chat completion object and its chunk object).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """OpenAI's legacy text completions: prompts and choices of plain text to exchanges.
 
-https://github.com/openai/openai-openapi/blob/2.3.0/openapi.yaml (`CreateCompletionResponse`).
+https://platform.openai.com/docs/api-reference/completions (API v1).
 """
 
 from __future__ import annotations

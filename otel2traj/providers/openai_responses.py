@@ -1,6 +1,6 @@
 """OpenAI Responses: bodies and event streams to exchanges.
 
-https://github.com/openai/openai-openapi/blob/2.3.0/openapi.yaml (`Response`, `ResponseStreamEvent`).
+https://platform.openai.com/docs/api-reference/responses (API v1: the response object and its streaming events).
 """
 
 from __future__ import annotations
