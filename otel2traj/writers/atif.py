@@ -1,5 +1,5 @@
-"""Agent Trajectory Interchange Format v1.8, as Harbor 0.26.0 reads it (`harbor.models.trajectories`); what it has no field
-for is under `extra.otel2traj`."""
+"""Agent Trajectory Interchange Format v1.8, as Harbor 0.26.0 reads it (`harbor.models.trajectories`); what it has no
+field for is under `extra.otel2traj`."""
 
 from __future__ import annotations
 
