@@ -24,7 +24,7 @@ from .source import drive
 
 ORIGIN = "local"
 """The origin of evidence that lies on this machine: no path of the machine stands in what is derived."""
-CASE = "case.json"
+CASES = ("case.json", "evaluation/case.json")
 _MAX_CASE = 16 << 20
 _DECLARES = ("injections", "injection", "attacks")
 
@@ -72,16 +72,18 @@ def export_file(path: Path, target: Path, **options: Any) -> Exported:
 
 def fixtures(path: Path) -> list[JsonObject]:
     """The case of an attempt directory, with the injections it declares; an unreadable one declares nothing."""
-    try:
-        file = safe_join(path, CASE) if path.is_dir() else None
-        if file is None or not file.is_file() or file.stat().st_size > _MAX_CASE:
-            return []
-        case, _ = loads_tolerant(file.read_bytes())
-    except (EvidenceError, OSError, ValueError):
-        return []
-    known = case if isinstance(case, dict) else {}
-    declares = next((known[key] for key in _DECLARES if known.get(key) is not None), None)
-    return [{"role": "case", "path": CASE, "declares": declares}]
+    for name in CASES if path.is_dir() else ():
+        try:
+            file = safe_join(path, name)
+            if file is None or file.stat().st_size > _MAX_CASE:
+                continue
+            case, _ = loads_tolerant(file.read_bytes())
+        except (EvidenceError, OSError, ValueError):
+            continue
+        known = case if isinstance(case, dict) else {}
+        declares = next((known[key] for key in _DECLARES if known.get(key) is not None), None)
+        return [{"role": "case", "path": name, "declares": declares}]
+    return []
 
 
 def check(

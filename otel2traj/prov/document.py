@@ -16,6 +16,7 @@ CLASSES: Final = {
     EvidenceClass.DERIVED: "apv:Derived",
     EvidenceClass.INFERRED: "apv:Inferred",
 }
+_RANK: Final = {one: number for number, one in enumerate(EvidenceClass)}
 REASONS: Final = {reason: "apv:" + reason.value.title().replace("_", "") for reason in UnknownReason}
 
 ENDS: Final = {
@@ -105,7 +106,7 @@ class Builder:
         return self._bundles.setdefault(key, {})
 
     def _qualify(self, rule: Rule, basis: Basis) -> JsonObject:
-        evidence = EvidenceClass.weakest(rule.evidence, basis.evidence)
+        evidence = max(rule.evidence, basis.evidence, key=_RANK.__getitem__)
         if rule.bundle == "core" and evidence is EvidenceClass.INFERRED:
             raise RuleViolation(f"{rule.id} would put an inferred statement into core (it rests on {basis.pointer})")
         out: JsonObject = {
@@ -137,7 +138,7 @@ class Builder:
         item["prov:type"] = [name(one) for one in (*named, *types)]
         for key, value in item.items():
             if isinstance(value, list):
-                values = _sorted(value)
+                values = _sorted(value) if len(value) > 1 else value
                 item[key] = values[0] if len(values) == 1 else values
         if node.name in table and table[node.name] != item:
             raise RuleViolation(f"{node.name} would be stated twice, and not alike")

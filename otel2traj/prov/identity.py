@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 
-from ..canonical import jcs
+from .plain import canonical
 
 
 def _base32(data: bytes) -> str:
@@ -14,7 +14,7 @@ def _base32(data: bytes) -> str:
 
 def execution_id(origin: str, attempt_path: str, run_id: str | None, case_id: str | None) -> str:
     """`ex_` and 26 base32 characters: the first 16 bytes of SHA-256 over the RFC 8785 form of the four."""
-    return "ex_" + _base32(hashlib.sha256(jcs([origin, attempt_path, run_id, case_id])).digest()[:16])
+    return "ex_" + _base32(hashlib.sha256(canonical([origin, attempt_path, run_id, case_id])).digest()[:16])
 
 
 def shard(execution: str) -> str:
@@ -27,4 +27,4 @@ def statement_id(rule: str, subject: str, object_: str | None, role: str | None)
 
     `rule` is the full name with its version, e.g. `aprov.use_request@1`; the name shown is its short form."""
     short = rule.partition(".")[2].partition("@")[0] or rule
-    return f"x:{short}.{_base32(hashlib.sha256(jcs([rule, subject, object_, role])).digest()[:10])}"
+    return f"x:{short}.{_base32(hashlib.sha256(canonical([rule, subject, object_, role])).digest()[:10])}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import Any, BinaryIO, Final
 
-from ..canonical import JsonObject, jcs
+from ..canonical import JsonObject
 from ..model.unknown import EvidenceClass, UnknownReason
-from .plain import Redact, plain
+from .plain import Redact, canonical_plain
 from .rules import catalogue
 
 KINDS: Final = (
@@ -120,7 +120,7 @@ class AerWriter:
         self.digest: str | None = None
 
     def write(self, record: Record) -> None:
-        line = jcs(plain(record.data, self._redact)) + b"\n"
+        line = canonical_plain(record.data, self._redact) + b"\n"
         self._hash.update(line)
         self._count += 1
         self._out.write(line)
@@ -139,5 +139,5 @@ class AerWriter:
             "status": status,
             "issues": issues,
         }
-        self._out.write(jcs(plain(record, self._redact)) + b"\n")
+        self._out.write(canonical_plain(record, self._redact) + b"\n")
         return self.digest

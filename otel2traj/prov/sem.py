@@ -6,11 +6,12 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Protocol
 
-from ..canonical import JsonObject, jcs, loads
+from ..canonical import JsonObject, loads
 from ..errors import EvidenceError
 from ..model.unknown import EvidenceClass
 from ..registry import Registry
 from . import versions
+from .plain import canonical
 from .rules import catalogue
 
 ROLES: Final = ("system", "user", "assistant", "tool", "other", "agent", "model", "harness")
@@ -251,7 +252,7 @@ def derive_sem(aer: Iterable[bytes], profile: str = "default") -> Iterator[bytes
 
     def line(record: JsonObject) -> bytes:
         nonlocal count
-        data = jcs(record) + b"\n"
+        data = canonical(record) + b"\n"
         digest.update(data)
         count += 1
         return data
@@ -286,4 +287,4 @@ def derive_sem(aer: Iterable[bytes], profile: str = "default") -> Iterator[bytes
         "aer": sealed,
         "issues": [] if sealed is not None else ["the AER has no seal"],
     }
-    yield jcs(seal) + b"\n"
+    yield canonical(seal) + b"\n"

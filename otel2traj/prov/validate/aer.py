@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from ...canonical import JsonObject, jcs, loads
+from ...canonical import JsonObject, loads
 from ...model.finding import Finding
 from ...model.unknown import UnknownReason
 from .. import versions
 from ..identity import execution_id
+from ..plain import canonical
 from ..records import BY, KINDS, RESERVED
 from ..rules import catalogue
 
@@ -288,7 +289,7 @@ def validate_aer(lines: Iterable[bytes]) -> list[Finding]:
 
 def _is_canonical(record: JsonObject, line: bytes) -> bool:
     try:
-        return jcs(record) + b"\n" == line
+        return canonical(record) + b"\n" == line
     except ValueError:
         return False
 

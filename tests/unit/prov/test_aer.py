@@ -15,7 +15,7 @@ from otel2traj.model.link import ExecutionStatus, LinkStatus
 from otel2traj.model.trajectory import StepKind, StepSource, Summary, TrajectoryStatus
 from otel2traj.prov.aer import AerProjector
 from otel2traj.prov.identity import execution_id, shard, statement_id
-from otel2traj.prov.plain import plain
+from otel2traj.prov.plain import canonical, canonical_plain, plain
 from otel2traj.prov.records import KINDS
 from otel2traj.prov.redaction import Redactor
 from otel2traj.prov.validate import validate_aer
@@ -192,6 +192,19 @@ _JSON = st.recursive(
 def test_any_json_can_be_a_tool_result(value: object) -> None:
     lines = aer(trajectory(step(1, tool_log(outputs=value))))
     assert [one for one in validate_aer(lines) if one.rule != "aer.pointer"] == []
+
+
+@given(_JSON)
+@settings(max_examples=400, deadline=None)
+def test_the_short_way_to_canonical_bytes_gives_the_same(value: object) -> None:
+    assert canonical_plain(value) == jcs(plain(value))
+    assert canonical(plain(value)) == jcs(plain(value))
+
+
+def test_keys_sort_as_in_utf_16() -> None:
+    value = {"\U00010000": 1, "\uffff": 2}
+    assert canonical_plain(value) == jcs(value)
+    assert jcs(value).startswith('{"\U00010000"'.encode())
 
 
 def test_names_come_from_digests() -> None:
