@@ -33,7 +33,7 @@ AT_LEAST = {
     "batches of 50 spans of 2 KB": 0.5,
     "one span of 2 KB a line": 0.25,
 }
-"""Floors that a busy machine still reaches; what is measured on a quiet one stands in docs/reference/file-forms.md."""
+"""Floors that a busy machine still reaches; the ratios themselves are printed."""
 
 
 def measure(**tasks: Callable[[], Any]) -> dict[str, tuple[float, float]]:
