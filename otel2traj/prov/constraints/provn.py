@@ -23,7 +23,7 @@ _TOKEN: Final = re.compile(
   | (?P<type>%%)
   | (?P<name>(?:[^\W_][\w.\-]*:|_:)?(?:[\w/@~&+*?\#$!:.]|%[0-9A-Fa-f]{2}|\\[='(),\-:;\[\].])
         (?:[\w/@~&+*?\#$!:.\-]|%[0-9A-Fa-f]{2}|\\[='(),\-:;\[\].])*|[^\W_][\w.\-]*:)
-  | (?P<mark>[-()\[\],;=])
+  | (?P<mark>[-()\[\]{},;=])
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -106,7 +106,7 @@ class _Reader:
         self._namespaces()
         out = Document()
         out.statements = self._instance()
-        while self._peek().text == "bundle":
+        while self._peek().text == "bundle":  # statements may follow, as in PROV-DM's own example 42
             self._next()
             self._scopes.append({})
             # a bundle's own declarations stand after its name and hold for it
@@ -118,6 +118,7 @@ class _Reader:
             out.bundles.setdefault(identifier, []).extend(self._instance())
             self._expect("endBundle")
             self._scopes.pop()
+            out.statements += self._instance()
         self._expect("endDocument")
         if self._peek().kind != "end":
             raise _fail("text after endDocument", self._peek().line)
@@ -133,6 +134,11 @@ class _Reader:
 
     def _expression(self) -> Statement | None:
         head = self._next()
+        name = head.text.removeprefix("prov:")
+        kind = KINDS.get(name)
+        if kind is None:
+            self._extension(head)
+            return None
         self._expect("(")
         identifier: str | None = None
         if self._peek(1).text == ";":
@@ -149,13 +155,6 @@ class _Reader:
             if self._peek().text != ")":
                 self._expect(",")
         self._expect(")")
-        name = head.text.removeprefix("prov:")
-        kind = KINDS.get(name)
-        if kind is None:
-            if ":" in head.text:
-                self._resolve(head.text, head.line)
-                return None  # an extension: PROV-N section 3.9 lets it stand, and no constraint speaks of it
-            raise _fail(f"{head.text!r} is no PROV statement", head.line)
         if name in ("entity", "activity", "agent"):
             if not args or args[0] is None:
                 raise _fail(f"{name} needs a name", head.line)
@@ -169,6 +168,20 @@ class _Reader:
             if value is not None and label.endswith("ime") and time_value(value) is None:
                 raise _fail(f"{value!r} is not a time", head.line)
         return Statement(name, identifier, tuple(args), tuple(types), f"line {head.line}")
+
+    def _extension(self, head: Token) -> None:
+        """Section 3.9 lets any statement of a qualified name stand; no constraint speaks of it."""
+        if ":" not in head.text:
+            raise _fail(f"{head.text!r} is no PROV statement", head.line)
+        self._resolve(head.text, head.line)
+        depth = 0
+        while True:
+            token = self._next()
+            if token.kind == "end":
+                raise _fail(f"{head.text} has no end", head.line)
+            depth += (token.text in ("(", "{")) - (token.text in (")", "}"))
+            if depth == 0:
+                return
 
     def _argument(self) -> str | None:
         token = self._next()

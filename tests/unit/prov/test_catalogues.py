@@ -70,7 +70,7 @@ def test_the_vocabulary_has_every_term_of_the_code_and_the_catalogue() -> None:
 def test_the_terms_that_others_know_are_kept() -> None:
     published = (
         "ModelInvocation ToolExecution AssistantMessage ToolCallRequest Fixture AgentSystem Attacker evidenceClass "
-        "rule basisRule sourcePointer rulePointer toolName afterCausal vocabularyVersion startTimeStatus Observed Derived "
-        "Inferred NotRecorded CallRequestInput"
+        "rule basisRule sourcePointer rulePointer toolName afterCausal vocabularyVersion startTimeStatus Observed "
+        "Derived Inferred NotRecorded CallRequestInput"
     )
     assert set(published.split()) <= terms().keys()

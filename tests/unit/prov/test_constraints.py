@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from otel2traj.errors import EvidenceError
 from otel2traj.prov.constraints import check_document, document_from_json, read_provn
 from otel2traj.prov.constraints.statements import time_value
+from otel2traj.prov.validate import validate_structure
 
 CASES = Path(__file__).parents[3] / "fixtures" / "prov" / "constraints"
 EXPECTED = json.loads((CASES / "expected.json").read_text())
@@ -159,10 +160,11 @@ def test_prov_n_reads_the_whole_notation() -> None:
       entity(<http://full.org/iri>)
       entity(ex:a\=b/c%20d)
       used(-; a, e, 2020-01-01T00:00:00.5+02:00)
-      ex:ext(ex:id; ex:a, ex:b)
+      ex:ext(ex:id; ex:a, {("k", ex:b)}, ex:pair(ex:c))
       bundle ex:b
         entity(ex:x)
       endBundle
+      entity(ex:after)
     endDocument'''
     document = read_provn(text)
     assert [one.id for one in document.statements] == [
@@ -170,6 +172,7 @@ def test_prov_n_reads_the_whole_notation() -> None:
         "http://full.org/iri",
         "http://example.org/a=b/c%20d",
         None,
+        "http://example.org/after",
     ]
     assert document.statements[0].types == ("http://www.w3.org/ns/prov#Collection",)
     assert list(document.bundles) == ["http://example.org/b"]
@@ -209,3 +212,31 @@ def test_the_suite_inside_the_prov_package() -> None:
         assert (path.name, "FAIL" if check_document(document_from_json(data)) else "PASS") == (path.name, want)
         decided += 1
     assert decided > 150
+
+
+def test_the_prov_n_corpora_inside_the_prov_package() -> None:
+    """Whatever they hold is read, but for snippets of the specifications that are no documents."""
+    model = pytest.importorskip("prov.model")
+    folder = Path(model.__file__).parents[1] / "tests" / "provn"
+    read, refused = 0, []
+    for path in sorted(folder.rglob("*.provn")):
+        try:
+            read_provn(path.read_text(encoding="utf-8"))
+            read += 1
+        except EvidenceError:
+            refused.append(path.name)
+    assert read > 490
+    assert len(refused) < 25
+    assert not [name for name in refused if not name.startswith(("prov-dm-example", "prov-n-example", "container"))]
+
+
+def test_the_prov_json_corpus_inside_the_prov_package() -> None:
+    """Only statements that leave out what PROV-DM asks for are remarked on; malformed files always are."""
+    model = pytest.importorskip("prov.model")
+    folder = Path(model.__file__).parents[1] / "tests"
+    found = {path.name: validate_structure(path.read_bytes()) for path in sorted((folder / "json").glob("*.json"))}
+    assert len(found) > 390
+    assert {one.rule for findings in found.values() for one in findings} == {"structure.mandatory"}
+    malformed = sorted((folder / "malformed").glob("*.json"))
+    assert malformed
+    assert [path.name for path in malformed if not validate_structure(path.read_bytes())] == []
