@@ -17,12 +17,12 @@ from ..model.reading import Reading, Role
 from .base import LogClassified, Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .langchain_dump import tool_input, tool_result
 from .messages import read_message, role_of
 from .nested import decode, ident, string
 from .output import output_of
 from .parts import response_value
 from .table import AttributeTable
+from .tool_payload import tool_input, tool_result
 
 NAME: Final = "bedrock_agentcore_adot"
 TITLE: Final = "AWS Distro for OpenTelemetry (Bedrock AgentCore)"

@@ -15,9 +15,9 @@ from .base import Marks
 from .bodies import read_request, read_response
 from .draft import Draft
 from .kit import SpanDialect
-from .langchain_dump import tool_result
 from .nested import decode
 from .table import AttributeTable
+from .tool_payload import tool_result
 
 SCOPE: Final = "gcp.vertex.agent"
 PREFIX: Final = "gcp.vertex.agent."

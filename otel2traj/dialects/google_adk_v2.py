@@ -13,8 +13,8 @@ from .base import Marks
 from .draft import Draft
 from .google_adk_v1 import PREFIX, SCOPE, adk_result, is_merged
 from .kit import SpanDialect
-from .langchain_dump import tool_result
 from .table import AttributeTable
+from .tool_payload import tool_result
 
 
 class GoogleAdkV2(SpanDialect):

@@ -16,12 +16,12 @@ from .base import Marks
 from .bodies import put_parameters, usage_of
 from .draft import Draft
 from .kit import SpanDialect
-from .langchain_dump import tool_input, tool_result
 from .messages import read_messages
 from .mlflow import put_texts
 from .nested import decode, decode_repr, string
 from .output import output_of
 from .table import AttributeTable, finish
+from .tool_payload import tool_input, tool_result
 
 _GENERATOR: Final = re.compile(r"Generator$")
 _CHAINS: Final = (

@@ -17,11 +17,11 @@ from .base import Marks
 from .bodies import read_request, read_response
 from .draft import Draft
 from .kit import SpanDialect
-from .langchain_dump import tool_input, tool_result
 from .mlflow import put_texts
 from .nested import decode, string
 from .parts import call_part
 from .table import AttributeTable, UsageKeys
+from .tool_payload import tool_input, tool_result
 
 _LAMINAR: Final[Mapping[str, Role]] = {
     "LLM": Role.MODEL_CALL,

@@ -15,10 +15,10 @@ from .base import Marks
 from .bodies import put_parameters, read_request, read_response, usage_of
 from .draft import Draft
 from .kit import SpanDialect
-from .langchain_dump import tool_input, tool_result
 from .mlflow import put_texts
 from .nested import decode, string
 from .table import AttributeTable
+from .tool_payload import tool_input, tool_result
 
 _PREFIX: Final = "langfuse.observation."
 _INVENTED: Final[Mapping[str, tuple[JsonValue, ...]]] = {

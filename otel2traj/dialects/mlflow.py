@@ -15,11 +15,11 @@ from .base import Marks
 from .bodies import read_request, read_response, usage_of
 from .draft import Draft
 from .kit import SpanDialect
-from .langchain_dump import tool_input, tool_result
 from .messages import read_messages
 from .nested import decode, ident, string
 from .output import output_of
 from .table import AttributeTable
+from .tool_payload import tool_input, tool_result
 
 ROLES: Final[Mapping[str, Role]] = {
     **dict.fromkeys(("CHAT_MODEL", "LLM"), Role.MODEL_CALL),

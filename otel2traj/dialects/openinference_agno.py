@@ -11,8 +11,9 @@ from ..model.evidence import LogRecord, SpanRecord
 from .base import Marks
 from .draft import Draft
 from .nested import decode
+from .oi_content import is_schema
 from .oi_instrumentor import OpenInferenceInstrumentor
-from .openinference import is_schema, kind_of
+from .openinference import kind_of
 
 
 class OpenInferenceAgno(OpenInferenceInstrumentor):

@@ -13,9 +13,9 @@ from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .langchain_dump import tool_result
 from .nested import string
 from .table import AttributeTable
+from .tool_payload import tool_result
 
 _CALL: Final = "tools/call"
 _SIDES: Final = {2: "server", 3: "client"}

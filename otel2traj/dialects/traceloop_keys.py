@@ -15,11 +15,11 @@ from .base import Marks
 from .bodies import read_response
 from .draft import Draft
 from .kit import STATUS_ERROR
-from .langchain_dump import call_input, tool_input, tool_result
 from .messages import read_message, read_messages
 from .nested import at, decode, decode_arguments, ident, repr_fields, string
 from .otel_genai_1_37 import tool_definitions
 from .output import output_of
+from .tool_payload import call_input, tool_input, tool_result
 from .whole import answered, asked
 
 SOURCE: Final = "https://github.com/traceloop/openllmetry/tree/0.62.4/packages"

@@ -12,9 +12,9 @@ from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .langchain_dump import tool_result
 from .nested import string
 from .table import AttributeTable
+from .tool_payload import tool_result
 
 
 class TraceloopMcp(SpanDialect):
