@@ -53,10 +53,8 @@ def validate(path: Path, *, evidence: Path | None = None) -> list[Finding]:
 
 def _forensic(path: Path) -> list[Finding] | None:
     """Findings on an AgentV Forensic Ledger, or None where the file is none."""
-    try:
-        from . import forensic
-    except ImportError:
-        return None
+    from . import forensic
+
     return forensic.validate(path) if forensic.is_forensic(path) else None
 
 

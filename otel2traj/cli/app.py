@@ -25,6 +25,7 @@ COMMANDS: tuple[str, ...] = (
     "validate",
     "receive",
     "ledger",
+    "forensic",
     "show",
     "view",
     "export",

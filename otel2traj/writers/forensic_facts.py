@@ -1,0 +1,97 @@
+"""Steps to the other lists of a forensic ledger: offered tools, transports, states of the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..canonical import JsonObject, JsonValue
+from ..model.forensic import Workspace, snapshot
+from ..model.trajectory import SdkInput, Step, StepSource, Summary
+from .chat_messages import tools_of
+
+Transport = Callable[[list[JsonObject]], str | None]
+"""The records of a step to the transport that they name themselves, or None."""
+
+_ACP_FILE: Final = "acp-events.jsonl"
+_INCOMPLETE: Final = ("file_evidence_incomplete", "replay_incomplete")
+
+
+class ToolRegistry:
+    """Tools by name as they were first defined. `conflicts` names those that were defined otherwise later."""
+
+    def __init__(self) -> None:
+        self.tools: JsonObject = {}
+        self.conflicts: set[str] = set()
+        self._seen: set[int] = set()
+        self._texts: dict[str, JsonObject] = {}
+
+    def add(self, tools: JsonValue) -> None:
+        for function in (item["function"] for item in tools_of(tools)[0]):
+            name = function.get("name")
+            if not isinstance(name, str):
+                continue
+            known = self._texts.setdefault(name, function)
+            if known is function:
+                self.tools[name] = _interface(function)
+            elif known != function:
+                self.conflicts.add(name)
+
+
+def _interface(function: JsonObject) -> JsonObject:
+    schema: Any = function.get("parameters")
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    names = list(properties) if isinstance(properties, dict) else []
+    out: JsonObject = {"parameters": names, "description": function.get("description")}
+    if not names and (not isinstance(schema, dict) or schema.get("additionalProperties") is not False):
+        out["open"] = True
+    return out
+
+
+def protocol(step: Step, transport: Transport | None) -> str | None:
+    """How a model call travelled: `sse`, `http` or `grpc` by its wire records, else `stdio` where ACP told of it, else
+    `mcp` where a tool of the turn was reached that way, else None."""
+    records = [item for item in step.evidence.get("records") or [] if isinstance(item, dict)]
+    if step.source is not StepSource.FRAMEWORK:
+        parameters: Any = step.input.get("parameters")
+        stream = parameters.get("stream") if isinstance(parameters, dict) else None
+        if isinstance(stream, bool):
+            return "sse" if stream else "http"
+        named = None if transport is None else transport(records)
+        return "http" if named is None else named
+    logs = [log.evidence for log in step.tool_logs]
+    theirs = [item for said in logs for item in said.get("records") or [] if isinstance(item, dict)]
+    if any(str(item.get("path")).rpartition("/")[2] == _ACP_FILE for item in (*records, *theirs)):
+        return "stdio"
+    if any("mcp" in str(name) for said in logs for name in (said.get("said_by") or {}).values()):
+        return "mcp"
+    return None
+
+
+class States:
+    """The workspace after each Input of which file evidence was recorded, as `(turn, hash)`."""
+
+    def __init__(self, summary: Summary) -> None:
+        self._paths = [str(source.get("path")) for source in summary.sources]
+        self._inputs = len(summary.inputs)
+        self._workspace = Workspace()
+        self._known = not any(warning.startswith(_INCOMPLETE) for warning in summary.warnings)
+        self.snapshots: list[tuple[int, str]] = []
+
+    def input(self, item: SdkInput, last_turn: int | None) -> None:
+        """Takes the Inputs in their order. After one without file evidence nothing is known any more."""
+        self._known = self._known and self._recorded(item.ordinal)
+        for change in item.file_changes:
+            self._workspace.apply(change)
+        manifest = self._workspace.manifest() if self._known else None
+        if manifest is None or last_turn is None:
+            return
+        if self.snapshots and self.snapshots[-1][0] >= last_turn:
+            return
+        self.snapshots.append((last_turn, snapshot(manifest)))
+
+    def _recorded(self, ordinal: str) -> bool:
+        if "replay/events.jsonl" in self._paths:
+            return True
+        found = [path for path in self._paths if path.rpartition("/")[2] == "file-evidence.json"]
+        return len(found) == self._inputs or any(f"/{ordinal}/" in f"/{path}" for path in found)
