@@ -20,7 +20,7 @@ from .. import canonical
 from ..errors import RefusedError
 from .check import BadBody
 from .inflate import InflateError, TooLarge, inflate
-from .segments import Encoding, Record, Signal, is_live, lock, read_from, segment_files
+from .segments import Encoding, Record, Signal, after_padding, is_live, lock, read_from, segment_files
 from .split import BY_TRACE, Claim, Piece, split
 from .state import State
 
@@ -108,6 +108,7 @@ class Router:
                     if done.bytes >= budget:
                         closed = False
                         break
+                offset = after_padding(file, offset)
             if closed := closed and offset > 0:  # an empty one may just be about to begin
                 self._finished.add(path.name)
             self.state.set_position(path.name, offset, closed)

@@ -4,6 +4,8 @@ A segment is a file of records, each a fixed header, then the body exactly as it
 
     magic "o2tr" · crc32 of what follows · body length · received ns · items · signal · content · encoding · version
 
+Zeros up to a multiple of `BLOCK` may follow a record.
+
 A record of signal `END` closes a segment. Numbers are little-endian. Segments are named by number, `00000001.seg`, and
 written by one process each, which holds a lock on the file while it may still write.
 """
@@ -27,6 +29,8 @@ HEADER: Final = struct.Struct("<4sIIQIBBBB")
 _CHECKED: Final = struct.Struct("<IQIBBBB")
 _CHECKED_AT: Final = 8
 VERSION: Final = 1
+BLOCK: Final = 4096
+"""Groups of records may end in zeros up to a multiple of this, where they were written past the page cache."""
 MAX_BODY: Final = 1 << 31
 """A length beyond this is damage, never a record."""
 _NAME: Final = re.compile(r"([0-9]{8,})\.seg")
@@ -121,6 +125,10 @@ def read_from(file: IO[bytes], offset: int, *, live: bool = False) -> Iterator[R
     while True:
         record = read_record(file, offset)
         if record is None:
+            padded = after_padding(file, offset)
+            if padded != offset:
+                offset = padded
+                continue
             if live and _unfinished(file, offset):
                 return
             after = resync(file, offset)
@@ -131,6 +139,14 @@ def read_from(file: IO[bytes], offset: int, *, live: bool = False) -> Iterator[R
                 return
         yield record
         offset = record.end
+
+
+def after_padding(file: IO[bytes], offset: int) -> int:
+    """The begin of the next block when there are only zeros up to it, else `offset`."""
+    length = -offset % BLOCK
+    file.seek(offset)
+    zeros = file.read(length)
+    return offset + length if len(zeros) == length and not zeros.strip(b"\0") else offset
 
 
 def _unfinished(file: IO[bytes], offset: int) -> bool:
@@ -228,17 +244,20 @@ def recover(folder: Path) -> list[Recovered]:
                 continue
             good = records = damaged = 0
             for record in read_from(file, 0):
-                damaged += record.offset - good
+                gap = record.offset - good
+                damaged += gap if after_padding(file, good) != record.offset else 0
                 good = record.end
                 records += record.signal is not Signal.END
             size = os.fstat(file.fileno()).st_size
+            file.seek(good)
+            torn = size - good if size - good > BLOCK or file.read(size - good).strip(b"\0") else 0
             if size > good:
                 file.truncate(good)
             file.seek(good)
             file.write(end_record(0))
             file.flush()
             os.fsync(file.fileno())
-            found.append(Recovered(path, records, size - good, damaged))
+            found.append(Recovered(path, records, torn, damaged))
     return found
 
 
@@ -247,5 +266,8 @@ def _is_closed(file: IO[bytes]) -> bool:
     size = file.seek(0, os.SEEK_END)
     if size < HEADER.size:
         return False
-    last = read_record(file, size - HEADER.size)
-    return last is not None and last.signal is Signal.END
+    for offset in (size - HEADER.size, size - BLOCK):
+        last = read_record(file, offset) if offset >= 0 else None
+        if last is not None and last.signal is Signal.END:
+            return True
+    return False

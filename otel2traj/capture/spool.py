@@ -8,6 +8,7 @@ are bounded; beyond the mark a body is refused at once.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import threading
 import time
@@ -15,7 +16,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from .segments import Content, Encoding, Signal, create_segment, end_record, header
+from .direct import WORTHWHILE, DirectFile, aligned_buffer, forget_pages, open_direct
+from .segments import BLOCK, Content, Encoding, Signal, create_segment, end_record, header
 
 Done = Callable[[Exception | None], None]
 """Called once from the writer thread: with None when the body is durable, with the reason when it is refused."""
@@ -32,6 +34,10 @@ class Busy(Exception):
         self.retry_after = retry_after
 
 
+class _Resting(OSError):
+    """The log failed a moment ago and is not tried again yet."""
+
+
 def _sync(fd: int) -> None:
     getattr(os, "fdatasync", os.fsync)(fd)
 
@@ -40,7 +46,8 @@ class Spool:
     """The writing end of a segment log. `append` may be called from any thread.
 
     `high_water` bounds the bytes that wait; `min_free` is disk space (bytes) left for others; `sync=False` leaves
-    writing back to the system; `pause` is how long (seconds) a failed log rests. `write` and `sync_call` stand in for
+    writing back to the system; `pause` is how long (seconds) a failed log rests; `direct=False`
+    keeps to the page cache. `write` and `sync_call` stand in for
     the system calls in tests.
     """
 
@@ -53,6 +60,7 @@ class Spool:
         min_free: int = 32 << 20,
         sync: bool = True,
         pause: float = 1.0,
+        direct: bool = True,
         clock: Callable[[], int] = time.time_ns,
         write: Callable[[int, Sequence[bytes]], int] | None = None,
         sync_call: Callable[[int], None] = _sync,
@@ -64,6 +72,8 @@ class Spool:
         self._sync_wanted = sync
         self._clock = clock
         self._write = os.writev if write is None else write
+        self._buffer = aligned_buffer() if write is None and sync and direct else None
+        self._direct: DirectFile | None = None
         self._sync_call = sync_call
         self._pause = pause
         self._retry_at = 0.0
@@ -128,6 +138,7 @@ class Spool:
             with contextlib.suppress(OSError):
                 os.close(self._fd)
             self._fd = -1
+        self._close_direct()
 
     def _run(self) -> None:
         while True:
@@ -147,10 +158,10 @@ class Spool:
         try:
             self._open(sum(len(body) for _, body, _ in batch))
             buffers = [part for head, body, _ in batch for part in (head, body)]
-            self._write_all(buffers)
-            size = sum(map(len, buffers))
+            size = self._write_group(buffers)
             if self._sync_wanted:
                 self._sync_call(self._fd)
+                forget_pages(self._fd, self._size, size)
             self._size += size
             self.failing = None
             self.records += len(batch)
@@ -159,7 +170,8 @@ class Spool:
         except Exception as err:  # the writer lives on, whatever it was
             self.failing = (err.strerror if isinstance(err, OSError) else None) or type(err).__name__
             self._abandon()
-            self._retry_at = time.monotonic() + self._pause
+            if not isinstance(err, _Resting):
+                self._retry_at = time.monotonic() + self._pause
             reason = Busy(f"the log cannot be written: {self.failing}", retry_after=2)
             self.refused += len(batch)
         with self._ready:
@@ -172,15 +184,38 @@ class Spool:
 
     def _open(self, wanted: int) -> None:
         if time.monotonic() < self._retry_at:
-            raise OSError(5, self.failing or "the log failed a moment ago")
+            raise _Resting(errno.EIO, self.failing or "the log failed a moment ago")
         self._folder.mkdir(parents=True, exist_ok=True)
         if self._min_free and hasattr(os, "statvfs"):
             disk = os.statvfs(self._folder)
             if disk.f_bavail * disk.f_frsize < self._min_free + wanted:
-                raise OSError(28, "the disk is nearly full")
+                raise OSError(errno.ENOSPC, "the disk is nearly full")
         if self._fd < 0:
             self._fd, self.path = create_segment(self._folder)
+            self._direct = open_direct(self.path, self._buffer)
             self._size = 0
+
+    def _write_group(self, buffers: list[bytes]) -> int:
+        """Write at the end of the segment; the bytes it grew by."""
+        size = sum(map(len, buffers))
+        if self._direct is None or size < WORTHWHILE:
+            self._write_all(buffers)
+            return size
+        padding = -self._size % BLOCK
+        if padding:
+            os.write(self._fd, bytes(padding))
+        try:
+            size = padding + self._direct.write(self._size + padding, buffers)
+        except OSError as err:
+            if err.errno != errno.EINVAL:
+                raise
+            self._direct.close()  # the file system wants other blocks: never mind
+            self._direct = self._buffer = None
+            os.ftruncate(self._fd, self._size + padding)
+            self._write_all(buffers)
+            return padding + size
+        os.lseek(self._fd, self._size + size, os.SEEK_SET)
+        return size
 
     def _write_all(self, buffers: list[bytes]) -> None:
         at = 0
@@ -193,23 +228,30 @@ class Spool:
                 while rest:
                     count = self._write(self._fd, [bytes(rest)])
                     if count == 0:
-                        raise OSError(5, "nothing was written")
+                        raise OSError(errno.EIO, "nothing was written")
                     rest = rest[count:]
             at += _IOV
 
     def _abandon(self) -> None:
         """Cut off what nobody was told is stored, and never write to this segment again: a reader may have seen it."""
         fd, self._fd = self._fd, -1
+        self._close_direct()
         if fd >= 0:
             with contextlib.suppress(OSError):
                 os.ftruncate(fd, self._size)
             with contextlib.suppress(OSError):
                 os.close(fd)
 
+    def _close_direct(self) -> None:
+        direct, self._direct = self._direct, None
+        if direct is not None:
+            direct.close()
+
     def _seal(self) -> None:
         if self._fd < 0:
             return
         fd, self._fd = self._fd, -1
+        self._close_direct()
         with contextlib.suppress(OSError):
             os.write(fd, end_record(self._clock()))
             if self._sync_wanted:
