@@ -123,25 +123,32 @@ class AttributeTable:
 
     def fill(self, draft: Draft) -> None:
         """Puts every field that its keys hold; fields already there stay."""
+        present = self.keys.intersection(draft.attributes)
+        if not present:
+            return
         reading = draft.reading
         for name, paths in self.fields.items():
             if getattr(reading, name) is not None:
                 continue
             for key, inner in paths:
-                if key not in draft.attributes:
+                if key not in present:
                     continue
                 value = self._clean(name, draft.at(key, inner, name))
                 if value is not None:
                     draft.put(name, value)
                     break
-        for key, inner in self.finish:
-            draft.put("finish_reason", finish(draft.at(key, inner, "finish_reason")))
+        if reading.finish_reason is None:
+            for key, inner in self.finish:
+                if key in present:
+                    draft.put("finish_reason", finish(draft.at(key, inner, "finish_reason")))
         for name, (key, inner) in self.extra:
-            value = draft.at(key, inner)
-            if value is not None and name not in reading.extra:
-                reading.extra[name] = value
-        self._fill_parameters(draft)
-        draft.put_usage(self._read_usage(draft))
+            if key in present and name not in reading.extra:
+                value = draft.at(key, inner)
+                if value is not None:
+                    reading.extra[name] = value
+        if reading.parameters is None:
+            self._fill_parameters(draft, present)
+        draft.put_usage(self._read_usage(draft, present))
 
     def _clean(self, name: str, value: JsonValue) -> JsonValue:
         if name in IDENTS:
@@ -154,21 +161,22 @@ class AttributeTable:
             return decode(value, quoted=True, repair=False).value if _is_quoted(value) else value
         return value
 
-    def _fill_parameters(self, draft: Draft) -> None:
+    def _fill_parameters(self, draft: Draft, present: frozenset[str]) -> None:
         found: JsonObject = {}
         for name, (key, inner) in self.parameters:
-            value = draft.at(key, inner, "parameters")
-            if value is not None and name not in found:
-                found[name] = value
+            if key in present and name not in found:
+                value = draft.at(key, inner, "parameters")
+                if value is not None:
+                    found[name] = value
         if found:
             draft.put("parameters", found)
 
-    def _read_usage(self, draft: Draft) -> Usage | None:
+    def _read_usage(self, draft: Draft, present: frozenset[str]) -> Usage | None:
         if self.usage is None or self._usage is None:
             return None
         counts: dict[str, int | None] = {}
         for name, paths in self._usage.items():
-            found = (count(draft.at(key, inner)) for key, inner in paths)
+            found = (count(draft.at(key, inner)) for key, inner in paths if key in present)
             counts[name] = next((number for number in found if number is not None), None)
         return make_usage(
             counts["input"],
