@@ -128,7 +128,7 @@ class Front:
         for dialect, asks, hides, _ in self.candidates(span):
             if asks and not dialect.confirms(span):
                 continue
-            said = dialect.read(span, logs)
+            said = _read(dialect, span, logs)
             if hides:
                 span = veil(span, dialect.hidden(span))
             if merged is None:
@@ -205,6 +205,16 @@ def merge(into: Reading, said: Reading, span: SpanRecord) -> None:
 _CLASSIFIED: Final = tuple(
     field.name for field in dataclass_fields(Classified) if field.name not in ("role", "dialects")
 )
+
+
+def _read(dialect: Dialect, span: SpanRecord, logs: Sequence[LogRecord]) -> Reading:
+    """One dialect's reading. Content that nests deeper than can be walked costs the reading, not the build."""
+    try:
+        return dialect.read(span, logs)
+    except RecursionError:
+        message = f"the content of span {span.span_id} nests too deeply for {dialect.name} to read"
+        notice = Notice("unreadable_record", message, span.ref.source, span.ref.line)
+        return Reading(role=dialect.classify(span).role, notices=[notice])
 
 
 def _fill(found: Classified, said: Classified) -> None:

@@ -180,6 +180,18 @@ def test_no_attribute_value_makes_a_reading_fail(
     dialects.unmapped_keys(record)
 
 
+@pytest.mark.parametrize("depth", [100, 500, 900, 100_000])
+@pytest.mark.parametrize("ends", [("[", "]"), ('{"parts":[', "]}"), ('{"message":', "}"), ('{"content":[', "]}")])
+def test_a_nesting_bomb_costs_the_reading_and_not_the_build(depth: int, ends: tuple[str, str]) -> None:
+    bomb = ends[0] * depth + '"x"' + ends[1] * depth
+    for key in ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"):
+        reading = dialects.read(span({"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", key: bomb}))
+        assert reading.role is Role.MODEL_CALL
+        assert all(notice.code == "unreadable_record" for notice in reading.notices)
+    tool = dialects.read(span({"openinference.span.kind": "TOOL", "input.value": bomb, "output.value": bomb}))
+    assert tool.role is Role.TOOL_EXECUTION
+
+
 @pytest.mark.parametrize("dialect", list(DIALECTS), ids=lambda dialect: dialect.name)
 def test_a_span_without_attributes_is_no_trouble(dialect: Any) -> None:
     empty = span({}, scope_name=(dialect.marks.scopes or ("",))[0])
