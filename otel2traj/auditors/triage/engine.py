@@ -44,6 +44,7 @@ _STEPS_BACK: Final = frozenset(
     }
 )
 """What is anchored to the agent entry before it; a violation of policy stays where it was seen."""
+_ENDED: Final = "Every Input ended as succeeded; no metric judges what was answered."
 _OPEN: Final = "No metric decides the run, and no rule found a fault in what was recorded."
 
 
@@ -186,9 +187,9 @@ class _Case:
         """What `TriageReport` adds beside the root cause."""
         if root is None:
             cause = whole or Category.UNKNOWN_FAILURE
-            said = {Category.SUCCESS: "All metrics succeeded.", Category.PARTIAL_PASS: "Some metrics did not hold."}
+            said = "Some metrics did not hold." if cause is Category.PARTIAL_PASS else _OPEN
             return {
-                "explanation": said.get(cause, _OPEN),
+                "explanation": self._success() if cause is Category.SUCCESS else said,
                 "index": None,
                 "confidence": 0.1 if whole is None else 1.0,
                 "suggestion": ADVICE[cause],
@@ -206,6 +207,10 @@ class _Case:
             "confidence": what.confidence,
             "suggestion": what.suggestion or ADVICE[what.category],
         }
+
+    def _success(self) -> str:
+        results = all(str(item.get("metric")).startswith("input_result:") for item in self._task["metrics"])
+        return _ENDED if results else "All metrics succeeded."
 
     def terminal(self, seen: list[_Seen]) -> Category:
         """How the session ended: by its own status or its last entry, else by the last metric of an Input."""
