@@ -46,6 +46,9 @@ class TraceloopGenAi(SpanDialect):
             return Role.CHAIN
         return said
 
+    def who(self, span: SpanRecord) -> str | None:
+        return super().who(span) or keys.entity_agent(span)
+
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         if draft.role is Role.TOOL_EXECUTION:
             keys.read_tool(draft, span)

@@ -153,6 +153,13 @@ def is_handoff(span: SpanRecord) -> bool:
     return any(isinstance(text, str) and ("ParentCommand" in text or "Command(" in text) for text in texts)
 
 
+def entity_agent(span: SpanRecord) -> str | None:
+    """The name of a decorated agent (`@agent(name=...)`), which is that of its entity."""
+    if span.attributes.get(KIND) != "agent":
+        return None
+    return string(span.attributes.get("traceloop.entity.name"))
+
+
 def read_whole(draft: Draft, span: SpanRecord) -> None:
     """What an agent or chain span was asked and answered."""
     draft.put("input_text", asked(span.attributes.get("traceloop.entity.input")))

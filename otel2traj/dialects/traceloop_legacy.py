@@ -69,6 +69,9 @@ class TraceloopLegacy(SpanDialect):
             return Role.NONE
         return Role.MODEL_CALL if request in ("chat", "completion") or keys.is_indexed(span) else None
 
+    def who(self, span: SpanRecord) -> str | None:
+        return super().who(span) or keys.entity_agent(span)
+
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         if draft.role is Role.TOOL_EXECUTION:
             keys.read_tool(draft, span)

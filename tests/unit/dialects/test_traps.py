@@ -295,6 +295,11 @@ class TestActors:
         found = dialects.classify(span({**LLM, "llm.token_count.prompt": 1, "metadata": metadata}))
         assert (found.agent_path, found.agent_name) == (path, "inner")
 
+    def test_a_decorated_agent_of_traceloop_is_named_by_its_entity(self) -> None:
+        told = {"traceloop.span.kind": "agent", "traceloop.entity.name": "planner"}
+        assert dialects.classify(span(told)).agent_name == "planner"
+        assert dialects.classify(span({**told, "traceloop.span.kind": "task"})).agent_name is None
+
     def test_the_session_of_langsmith_is_a_project(self) -> None:
         run = {
             "langsmith.span.kind": "llm",
