@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from ..canonical import JsonObject
 from ..model.evidence import EvidenceRef
 from ..model.heads import Execution, ModelCall, Part, SpanHead, WireHead
+from ..timestamps import format_ns
 from .archive import Archive
 
 
@@ -78,6 +79,7 @@ def step_evidence(archive: Archive, call: ModelCall, logs: Iterable[Part]) -> Js
 
 def execution_evidence(archive: Archive, execution: Execution, more: Iterable[Part]) -> JsonObject:
     out = identity(execution)
+    out["started_at"], out["ended_at"] = format_ns(execution.head.start_ns), format_ns(execution.head.end_ns)
     parts = [part for head in execution.heads() for part in head.parts]
     out["records"] = records_of(archive, [*parts, *more])
     if execution.wrappers:

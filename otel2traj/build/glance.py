@@ -75,6 +75,10 @@ class Glance:
         if head.role is Role.MODEL_CALL:
             if ABB_FRAMEWORK not in head.dialects:  # the contract joins this recorder to the wire by the header alone
                 head.response_id = reading.response_id
+            run_id = reading.extra.get("langchain_run_id")
+            if isinstance(run_id, str) and head.framework_span_id is None:
+                head.framework_span_id = run_id
+                self._index.alias(head, run_id, run_id.replace("-", "")[:16])
             head.emitted = [emitted(call) for call in reading.tool_calls or []]
             head.has_output = reading.has_output()
             head.has_content = head.has_output or reading.messages is not None

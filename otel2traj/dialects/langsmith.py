@@ -5,6 +5,7 @@ https://github.com/langchain-ai/langsmith-sdk/blob/v0.4.60/python/langsmith/_int
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
@@ -26,6 +27,28 @@ from .usage import provider_usage
 from .whole import answered, asked
 
 META: Final = "langsmith.metadata."
+
+
+_RUN_ID: Final = re.compile(r"(?:lc_run-|run)-+([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:-\d+)?")
+
+
+def langchain_run_id(result: JsonValue) -> str | None:
+    """The id of the run that a generation's message names as its maker. The export gives the run's span another id,
+    while a header of the running process carries the first eight bytes of this one."""
+    current: JsonValue = result
+    for key in ("generations", 0, 0, "message"):
+        if isinstance(current, dict) and isinstance(key, str):
+            current = current.get(key)
+        elif isinstance(current, list) and isinstance(key, int) and current:
+            current = current[key]
+        else:
+            return None
+    if isinstance(current, dict) and isinstance(current.get("kwargs"), dict):
+        current = current["kwargs"]
+    found = (
+        _RUN_ID.fullmatch(current["id"]) if isinstance(current, dict) and isinstance(current.get("id"), str) else None
+    )
+    return None if found is None else found.group(1)
 
 
 class LangSmith(SpanDialect):
@@ -104,6 +127,9 @@ class LangSmith(SpanDialect):
             draft.put("response_id", ident(value.get("id")))
             draft.put_usage(provider_usage(value.get("usage")))
         read_result(draft, value)
+        run_id = langchain_run_id(value)
+        if run_id is not None:
+            draft.reading.extra["langchain_run_id"] = run_id
 
     def _read_counts(self, draft: Draft) -> None:
         """Exact counts of the metadata first, then the Python reprs of the details."""

@@ -63,6 +63,13 @@ class Index:
             head.parent = self._parent(head)
         self._cut_cycles()
 
+    def alias(self, head: SpanHead, *span_ids: str) -> None:
+        """More ids that a header may name the span by."""
+        for span_id in span_ids:
+            known = self._by_span_id.setdefault(span_id, [])
+            if head not in known:
+                known.append(head)
+
     def by_span_id(self, span_id: str) -> list[SpanHead]:
         """Every head that is recorded under that id, framework or OpenTelemetry."""
         return self._by_span_id.get(span_id, [])
