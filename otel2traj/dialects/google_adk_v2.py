@@ -1,6 +1,6 @@
 """Google ADK, second schema: the GenAI conventions, with ids of its own where Gemini gave none.
 
-https://github.com/google/adk-python/blob/main/src/google/adk/telemetry/tracing.py
+https://github.com/google/adk-python/blob/v2.13.0/src/google/adk/telemetry/tracing.py
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .tool_payload import tool_result
 class GoogleAdkV2(SpanDialect):
     name = "google_adk_v2"
     title = "Google ADK, second schema"
-    source = "https://github.com/google/adk-python/blob/main/src/google/adk/telemetry/tracing.py"
+    source = "https://github.com/google/adk-python/blob/v2.13.0/src/google/adk/telemetry/tracing.py"
     switch_on = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (off by default)"
     leaves_out = "response ids; the provider's finish reason (`stop` also stands for tool calls)"
     marks = Marks(scopes=(SCOPE,), keys=(f"{PREFIX}event_id",))

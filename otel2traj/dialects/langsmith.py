@@ -1,6 +1,6 @@
 """LangSmith's OpenTelemetry export: whole run inputs and outputs under `gen_ai.prompt` and `gen_ai.completion`.
 
-https://github.com/langchain-ai/langsmith-sdk/blob/v0.4.60/python/langsmith/_internal/otel/_otel_exporter.py
+https://github.com/langchain-ai/langsmith-sdk/blob/v0.15.1/python/langsmith/_internal/otel/_otel_exporter.py
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class LangSmith(SpanDialect):
     name = "langsmith"
     title = "LangSmith OpenTelemetry export"
     source = (
-        "https://github.com/langchain-ai/langsmith-sdk/blob/v0.4.60/python/langsmith/_internal/otel/_otel_exporter.py"
+        "https://github.com/langchain-ai/langsmith-sdk/blob/v0.15.1/python/langsmith/_internal/otel/_otel_exporter.py"
     )
     switch_on = "on by default; LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS switch it off"
     leaves_out = "reasoning text of chat completions; the span that an interceptor header names"

@@ -1,6 +1,6 @@
 """OpenAI Agents SDK through the contributed OpenTelemetry instrumentation, which writes objects as their Python repr.
 
-https://github.com/open-telemetry/opentelemetry-python-contrib/tree/main/instrumentation-genai/opentelemetry-instrumentation-openai-agents-v2
+https://github.com/open-telemetry/opentelemetry-python-contrib/tree/opentelemetry-instrumentation-openai-agents-v2%3D%3D0.1.0/instrumentation-genai/opentelemetry-instrumentation-openai-agents-v2
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class OpenAIAgentsSdk(SpanDialect):
     name = "openai_agents_sdk"
     title = "OpenAI Agents SDK (contributed OpenTelemetry instrumentation)"
     source = (
-        "https://github.com/open-telemetry/opentelemetry-python-contrib/tree/main/instrumentation-genai"
+        "https://github.com/open-telemetry/opentelemetry-python-contrib/tree/opentelemetry-instrumentation-openai-agents-v2%3D%3D0.1.0/instrumentation-genai"
         "/opentelemetry-instrumentation-openai-agents-v2"
     )
     switch_on = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_and_event"

@@ -1,6 +1,6 @@
 """Spans of another dialect that an OpenInference processor rewrote: the scope is native, both families stand there.
 
-https://github.com/Arize-ai/openinference/tree/main/python/instrumentation/openinference-instrumentation-pydantic-ai
+https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-pydantic-ai-v0.1.30/python/instrumentation
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class OpenInferenceConverted(SpanDialect):
     name = "openinference_converted"
     title = "OpenInference converters (Pydantic AI, Strands, OpenLIT, OpenLLMetry, Agent Framework, Vercel)"
     source = (
-        "https://github.com/Arize-ai/openinference/tree/main/python/instrumentation"
+        "https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-strands-agents-v0.1.12/python/instrumentation"
         "/openinference-instrumentation-strands-agents"
     )
     switch_on = SWITCH

@@ -1,6 +1,6 @@
 """OpenInference, the instrumentor of DSPy.
 
-https://github.com/Arize-ai/openinference/tree/main/python/instrumentation/openinference-instrumentation-dspy
+https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-dspy-v0.1.48/python/instrumentation/openinference-instrumentation-dspy
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from .openinference import kind_of
 class OpenInferenceDspy(OpenInferenceInstrumentor):
     name = "openinference_dspy"
     title = "OpenInference for DSPy"
-    source = (
-        "https://github.com/Arize-ai/openinference/tree/main/python/instrumentation/openinference-instrumentation-dspy"
-    )
+    source = "https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-dspy-v0.1.48/python/instrumentation/openinference-instrumentation-dspy"
     leaves_out = "response ids, and tool call ids"
     marks = Marks(scopes=("openinference.instrumentation.dspy",))
 

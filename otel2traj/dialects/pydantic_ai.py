@@ -1,6 +1,6 @@
 """Pydantic AI's own spans, in all versions of its instrumentation settings.
 
-https://github.com/pydantic/pydantic-ai/blob/v1.27.0/pydantic_ai_slim/pydantic_ai/models/instrumented.py
+https://github.com/pydantic/pydantic-ai/blob/v2.68.0/pydantic_ai_slim/pydantic_ai/models/instrumented.py
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ INVALID = "INVALID_JSON"
 class PydanticAi(SpanDialect):
     name = "pydantic_ai"
     title = "Pydantic AI"
-    source = "https://github.com/pydantic/pydantic-ai/blob/v1.27.0/pydantic_ai_slim/pydantic_ai/models/instrumented.py"
+    source = "https://github.com/pydantic/pydantic-ai/blob/v2.68.0/pydantic_ai_slim/pydantic_ai/models/instrumented.py"
     switch_on = "on by default; InstrumentationSettings(include_content=False) switches it off"
     leaves_out = "nothing of a call with content on; without it arguments, results and texts, but not call ids"
     marks = Marks(

@@ -1,6 +1,6 @@
 """Strands Agents with the latest GenAI conventions: several events of one name, one attribute each.
 
-https://github.com/strands-agents/sdk-python/blob/v1.20.0/src/strands/telemetry/tracer.py
+https://github.com/strands-agents/sdk-python/blob/v1.62.0/src/strands/telemetry/tracer.py
 """
 
 from __future__ import annotations

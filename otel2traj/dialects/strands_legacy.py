@@ -1,6 +1,6 @@
 """Strands Agents as it writes by default: message events on the span, with Bedrock Converse blocks as JSON text.
 
-https://github.com/strands-agents/sdk-python/blob/v1.20.0/src/strands/telemetry/tracer.py
+https://github.com/strands-agents/sdk-python/blob/v1.62.0/src/strands/telemetry/tracer.py
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .otel_genai_1_37 import plain_result
 from .otel_genai_events import CHOICE, OneEvent, read_events, span_events
 from .table import AttributeTable
 
-SOURCE: Final = "https://github.com/strands-agents/sdk-python/blob/v1.20.0/src/strands/telemetry/tracer.py"
+SOURCE: Final = "https://github.com/strands-agents/sdk-python/blob/v1.62.0/src/strands/telemetry/tracer.py"
 SCOPE: Final = "strands.telemetry.tracer"
 
 
