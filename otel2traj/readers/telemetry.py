@@ -101,9 +101,16 @@ def read_telemetry(sources: list[Source]) -> Telemetry:
 def _table(source: Source, out: Telemetry) -> Iterator[JsonObject]:
     text = read_document(source).decode("utf-8-sig", "replace")
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    if "timestamp" not in (reader.fieldnames or ()):
-        out.notices.append(Notice("unreadable_line", "no column `timestamp`", source.path, 1))
-        return
+    try:
+        if "timestamp" not in (reader.fieldnames or ()):
+            out.notices.append(Notice("unreadable_line", "no column `timestamp`", source.path, 1))
+            return
+        yield from _rows(reader, source, out)
+    except csv.Error as err:
+        out.notices.append(Notice("unreadable_line", f"the table ends here: {err}", source.path, reader.line_num + 1))
+
+
+def _rows(reader: csv.DictReader[str], source: Source, out: Telemetry) -> Iterator[JsonObject]:
     for row in reader:
         when = _time(row.get("timestamp"))
         if when is None:
@@ -131,8 +138,9 @@ class _Batch:
     """The points of one resource at one time."""
 
     whose: JsonObject
-    values: dict[str, float] = field(default_factory=dict)
-    """Metric name, with `|type` where the metric has one, to value."""
+    values: dict[str, dict[bytes, float]] = field(default_factory=dict)
+    """Metric name, with `|type` where the metric has one, to the values of its points by their attributes: a point that
+    was sent twice counts once, and states of one CPU add up."""
 
     def sample(self, time_ns: int, several: bool) -> JsonObject:
         out: JsonObject = {"timestamp": seconds(time_ns), "cpu_percent": self._first(_CPU, "")}
@@ -144,7 +152,7 @@ class _Batch:
         for name in names:
             for key in (f"{name}|{kind}", name):
                 if key in self.values:
-                    return round(self.values[key], 6)
+                    return round(math.fsum(self.values[key].values()), 6)
         return None
 
 
@@ -189,10 +197,11 @@ def _resource(
                 time_ns, value = _whole(_get(point, "timeUnixNano")), _value(point)
                 if time_ns is None or value is None:
                     continue
-                kind = _attributes(point).get("type")
+                attributes = _attributes(point)
+                kind = attributes.get("type")
                 field_name = f"{name}|{kind}" if isinstance(kind, str) and kind in ("rss", "vms") else str(name)
                 batch = batches.setdefault((key, time_ns), _Batch(whose))
-                batch.values[field_name] = batch.values.get(field_name, 0.0) + value * factor
+                batch.values.setdefault(field_name, {})[canonical_bytes(attributes)] = value * factor
 
 
 def _factor(name: str, unit: str, scope: str) -> float | None:
