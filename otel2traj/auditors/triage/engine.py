@@ -81,6 +81,8 @@ def diagnose(task_result: JsonObject, custom: Sequence[Custom] = ()) -> tuple[Js
             continue
         used.append({"name": one.name, "observations": len(found)})
         for what in found:
+            if what.index is not None and not 0 <= what.index < len(history):
+                what.index = None
             seen.append(_Seen(0 if one.priority else 6, len(seen), one.name, what))
     read = entries(history)
     case = _Case(task_result, history, read)

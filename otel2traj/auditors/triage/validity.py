@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -15,6 +15,9 @@ from .base import AGENT, entries
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
+
+Invariant = Callable[[JsonObject], Iterator[tuple[str, str, str]]]
+"""A ledger to `(rule, message, JSON pointer)`."""
 
 _MARKS: Final = ("conversation_history", "turns_taken", "protocol_sequence", "state_snapshots")
 
@@ -41,32 +44,19 @@ def looks_forensic(document: Any) -> bool:
 def check(task_result: JsonObject, base: str = "") -> list[Finding]:
     """Findings on a ledger; `base` is the JSON pointer under which it stands in its file."""
     found: list[Finding] = []
-    for error in sorted(_validator().iter_errors(task_result), key=lambda error: list(map(str, error.absolute_path))):
+    errors = list(_validator().iter_errors(task_result))
+    for error in sorted(errors, key=lambda error: list(map(str, error.absolute_path))):
         where = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in error.absolute_path)
         message = error.message if len(error.message) <= 300 else f"{error.message[:297]}..."
         found.append(Finding("forensic.json-schema", message, pointer=f"{base}{where}" or "/"))
-    broken = {(finding.pointer or "")[len(base) :].split("/")[1] for finding in found if "/" in (finding.pointer or "")}
-    for rule, message, where in _invariants(task_result):
-        if where.split("/")[1] not in broken:
-            found.append(Finding(rule, message, pointer=f"{base}{where}"))
+    broken = {str(error.absolute_path[0]) for error in errors if error.absolute_path}
+    broken.update(name for name in schema()["required"] if name not in task_result)
+    for needs, invariant in _INVARIANTS:
+        if broken.isdisjoint(needs):
+            found += [
+                Finding(rule, message, pointer=f"{base}{where}") for rule, message, where in invariant(task_result)
+            ]
     return found
-
-
-def _invariants(task_result: JsonObject) -> Iterator[tuple[str, str, str]]:
-    yield from _turns(task_result)
-    for values, turns in (
-        ("protocol_sequence", "protocol_sequence_turns"),
-        ("state_snapshots", "state_snapshot_turns"),
-    ):
-        yield from _beside(task_result, values, turns)
-    last: float | None = None
-    for at, sample in enumerate(_list(task_result, "resource_telemetry")):
-        time = sample.get("timestamp") if isinstance(sample, dict) else None
-        if isinstance(time, (int, float)):
-            if last is not None and time < last:
-                yield "forensic.telemetry-order", f"a sample of {time} after one of {last}", f"/resource_telemetry/{at}"
-            last = time
-    yield from _chain(task_result)
 
 
 def _turns(task_result: JsonObject) -> Iterator[tuple[str, str, str]]:
@@ -83,17 +73,27 @@ def _turns(task_result: JsonObject) -> Iterator[tuple[str, str, str]]:
             yield "forensic.turn-exists", f"turn {turn} of {taken}, counted from 0", f"/conversation_history/{at}"
 
 
-def _beside(task_result: JsonObject, values: str, turns: str) -> Iterator[tuple[str, str, str]]:
-    told = task_result.get(turns)
-    taken = task_result.get("turns_taken")
-    if not isinstance(told, list):
-        return
-    if len(told) != len(_list(task_result, values)):
-        yield "forensic.turns-beside", f"{turns} and {values} differ in length", f"/{turns}"
-    if any(one >= other for one, other in pairwise(told)):
-        yield "forensic.turns-beside", f"{turns} do not increase", f"/{turns}"
-    if type(taken) is int and told and told[-1] >= taken:
-        yield "forensic.turn-exists", f"turn {told[-1]} of {taken}, counted from 0", f"/{turns}"
+def _beside(values: str, turns: str) -> Invariant:
+    def invariant(task_result: JsonObject) -> Iterator[tuple[str, str, str]]:
+        told, taken = task_result.get(turns), task_result["turns_taken"]
+        if not isinstance(told, list):
+            return
+        if len(told) != len(_list(task_result, values)):
+            yield "forensic.turns-beside", f"{turns} and {values} differ in length", f"/{turns}"
+        if any(one >= other for one, other in pairwise(told)):
+            yield "forensic.turns-beside", f"{turns} do not increase", f"/{turns}"
+        if told and told[-1] >= taken:
+            yield "forensic.turn-exists", f"turn {told[-1]} of {taken}, counted from 0", f"/{turns}"
+
+    return invariant
+
+
+def _telemetry(task_result: JsonObject) -> Iterator[tuple[str, str, str]]:
+    samples = _list(task_result, "resource_telemetry")
+    for at, (before, sample) in enumerate(pairwise(samples), 1):
+        if sample["timestamp"] < before["timestamp"]:
+            message = f"a sample of {sample['timestamp']} after one of {before['timestamp']}"
+            yield "forensic.telemetry-order", message, f"/resource_telemetry/{at}"
 
 
 def _chain(task_result: JsonObject) -> Iterator[tuple[str, str, str]]:
@@ -115,6 +115,22 @@ def _chain(task_result: JsonObject) -> Iterator[tuple[str, str, str]]:
         target = pointer.get("ledger") if isinstance(pointer, dict) else None
         if isinstance(target, str) and resolve(task_result, target) is None:
             yield "forensic.pointer", f"{target} leads nowhere", f"{where}/pointer"
+
+
+_INVARIANTS: Final[tuple[tuple[frozenset[str], Invariant], ...]] = (
+    (frozenset({"turns_taken", "conversation_history"}), _turns),
+    (
+        frozenset({"turns_taken", "protocol_sequence", "protocol_sequence_turns"}),
+        _beside("protocol_sequence", "protocol_sequence_turns"),
+    ),
+    (
+        frozenset({"turns_taken", "state_snapshots", "state_snapshot_turns"}),
+        _beside("state_snapshots", "state_snapshot_turns"),
+    ),
+    (frozenset({"resource_telemetry"}), _telemetry),
+    (frozenset({"turns_taken", "conversation_history", "diagnostic_report"}), _chain),
+)
+"""What the schema cannot say, each with the members that must have their shape for it to be asked."""
 
 
 def resolve(document: Any, pointer: str) -> Any:
