@@ -82,7 +82,7 @@ def trajectory(*steps: Step, header: JsonObject | None = None, **fields: Any) ->
         ],
         "coverage": Coverage(
             model_calls=sum(one.kind is StepKind.MODEL for one in steps),
-            tool_calls=sum(len(one.output.get("tool_calls") or []) for one in steps),
+            tool_calls=sum(len(calls) for one in steps if isinstance(calls := one.output.get("tool_calls"), list)),
             ambiguous_links=sum(log.link is LinkStatus.AMBIGUOUS for log in logs),
             unlinked_tool_calls=sum(one.kind is StepKind.TOOL_ONLY for one in steps),
             unobserved_tool_executions=sum(log.execution_status is ExecutionStatus.NOT_OBSERVED for log in logs),

@@ -9,7 +9,7 @@ from .base import Mode
 from .blocks import Block, Head, Line, Quote, Say, Tone, Words
 from .glance import exit_words
 from .history import History
-from .messages import Piece, PieceKind, read_message
+from .messages import Piece, PieceKind, read_message, read_part
 from .safe import value_text
 from .select import exit_failed
 from .words import KEEP, clock, place_words, request_text, seconds, truncate_middle, usage_words
@@ -207,8 +207,9 @@ def _answer(step: Step) -> list[Block]:
     calls = output.get("tool_calls")
     logged = {log.tool_call_id for log in step.tool_logs}
     for call in calls if isinstance(calls, list) else []:
-        if isinstance(call, dict) and call.get("id") not in logged:
-            out += _piece(Piece(PieceKind.TOOL_CALL, call.get("arguments"), call.get("id"), call.get("name")))
+        piece = read_part({"type": "tool_call", **call}) if isinstance(call, dict) else read_part(call)
+        if piece.id not in logged:
+            out += _piece(piece)
     others = output.get("other_parts")
     for part in others if isinstance(others, list) else []:
         out += [Line([("other part of the answer", Tone.DIM)], 1), Quote(value_text(part), 2, "json")]

@@ -12,8 +12,9 @@ from importlib.resources import files
 from typing import BinaryIO, Final
 
 from ..canonical import JsonValue, dumps
+from ..errors import UsageError
 from ..model.trajectory import Header, Step, StepSink, Summary
-from .base import RenderOptions
+from .base import Mode, RenderOptions
 from .bundle import Bundle, BundleSink
 from .safe import inline
 
@@ -107,6 +108,8 @@ class Html:
     name = "html"
 
     def sink(self, out: BinaryIO, options: RenderOptions) -> StepSink:
+        if options.budget is not None or options.mode is not Mode.FULL:
+            raise UsageError("a page holds whole steps", hint="--mode and --budget are for text, Markdown and JSON Lines")
         return _Page(out, options)
 
 

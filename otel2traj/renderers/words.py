@@ -58,10 +58,10 @@ def place_words(records: JsonValue) -> list[str]:
     """Where the bytes are: `path:line @offset+length (what)` and the beginning of the digest, without the line in forms
     that have none. Several records of one sort in one file are one entry with their lines: `path:5–109 (105 chunk)`.
     """
-    groups: dict[tuple[object, object], list[JsonObject]] = {}
+    groups: dict[tuple[str, str], list[JsonObject]] = {}
     for record in records if isinstance(records, list) else []:
         if isinstance(record, dict):
-            groups.setdefault((record.get("path"), record.get("what")), []).append(record)
+            groups.setdefault((str(record.get("path")), str(record.get("what"))), []).append(record)
     said: list[str] = []
     for (path, what), group in groups.items():
         lines = [record["line"] for record in group if isinstance(record.get("line"), int)]

@@ -57,7 +57,7 @@ class Browser:
     def wait(self, ready: Callable[[], Any], seconds: float = 15) -> None:
         end = time.monotonic() + seconds
         while not ready():
-            assert time.monotonic() < end, f"not within {seconds} s; the page shows: {self.text()[:400]}"
+            assert time.monotonic() < end, f"not within {seconds} s: {self.complaints()} {self.text()[:400]}"
             time.sleep(0.02)
 
     def until(self, shows: str) -> None:
@@ -525,3 +525,35 @@ def test_a_growing_run_is_followed(browser: Browser, tmp_path: Path, fixtures: P
         server.stop()
         thread.join(10)
     assert not thread.is_alive()
+
+
+def test_any_shape_is_shown(browser: Browser, tmp_path: Path) -> None:
+    """What the contract leaves open may hold anything; no step of it may end in an error."""
+    from hypothesis import HealthCheck, Phase, given, settings
+
+    from tests.unit.renderers.test_any_shape import trajectories
+
+    drawn: list[Trajectory] = []
+
+    @settings(
+        max_examples=60,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        derandomize=True,
+    )
+    @given(trajectories())
+    def draw(what: Trajectory) -> None:
+        drawn.append(what)
+
+    draw()
+    browser.open(save(tmp_path / "any.html", *drawn))
+    for run, what in enumerate(drawn, 1):
+        for address in ("overview", *(f"step-{one.step_id}" for one in what.steps)):
+            browser.js(
+                "document.getElementById('detail').dataset.shows = ''; location.hash = arguments[0]",
+                f"run-{run}/{address}",
+            )
+            browser.until(address)
+            assert "This cannot be shown" not in browser.text(), (browser.text(), what)
+    assert browser.complaints() == []

@@ -39,7 +39,8 @@ async function openRun(number, version) {
   const other = !state.run || state.run.number !== number;
   state.run = run;
   name(run);
-  if (other) Object.assign(state, { agent: "", tool: "" });
+  if (other) Object.assign(state, { agent: "", tool: "", at: null, hits: null });
+  if (state.at !== null && state.at >= run.index.steps.length) state.at = null;
   fillSelect("by-agent", "All agents", run.index.agents, state.agent);
   fillSelect("by-tool", "All tools", run.index.tools, state.tool);
   filter();
@@ -216,7 +217,7 @@ for (const name of ["failed", "unsure"])
 byId("go-overview").addEventListener("click", () => { location.hash = "#" + (state.runs.length > 1 && !state.at ? "runs" : prefix(state.run) + "overview"); });
 byId("go-help").addEventListener("click", () => byId("help").showModal());
 byId("pick").addEventListener("change", (event) => { location.hash = "#run-" + (Number(event.target.value) + 1) + "/overview"; });
-window.addEventListener("hashchange", follow);
+window.addEventListener("hashchange", () => follow().catch((err) => draw(async () => { throw err; })));
 
 // a run that is still growing
 

@@ -19,8 +19,14 @@ function el(tag, props, ...children) {
   return node;
 }
 
-/** A child as text; a number that JavaScript cannot hold comes as the digits that were recorded. */
-const wordOf = (child) => typeof child === "object" ? JSON.stringify(child) : String(child);
+/** A number that JavaScript would change, as the digits that were recorded. */
+class Digits {
+  constructor(source) { this.source = source; }
+  toString() { return this.source; }
+  toJSON() { return JSON.rawJSON(this.source); }
+}
+
+const wordOf = (child) => typeof child === "object" && !(child instanceof Digits) ? JSON.stringify(child) : String(child);
 
 const UNSEEN = new RegExp(
   "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e" +
@@ -44,7 +50,8 @@ function valueText(value) {
   return compact === undefined ? "" : compact.length <= 96 ? compact : JSON.stringify(value, null, 2);
 }
 
-const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Digits);
+const listOf = (value) => Array.isArray(value) ? value : [];
 const isCut = (value) => isObject(value) && value.truncated === true && "sha256" in value && "head" in value;
 const number = (value) => value.toLocaleString("en-US");
 const pill = (tone, ...words) => el("span", { class: "pill " + tone }, ...words);

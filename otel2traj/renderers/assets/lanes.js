@@ -18,6 +18,7 @@ class Lanes {
   }
 
   set(run, shown) {
+    if (this.run !== run) this.selected = null;
     this.run = run;
     this.shown = shown.length === run.index.steps.length ? null : new Set(shown);
     this.agents = run.index.agents;

@@ -22,6 +22,7 @@ class StepList {
 
   /** Show these positions of the run, with words that explain a hit where there are any. */
   set(run, shown, snippets) {
+    if (this.run !== run) this.selected = null;
     this.run = run;
     this.shown = shown;
     this.snippets = snippets || new Map();

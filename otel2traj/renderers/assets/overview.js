@@ -59,7 +59,7 @@ function inputCard(item) {
       range ? el("a", { href: "#step-" + range[0] }, range[0] === range[1] ? "step " + range[0] : "steps " + range[0] + "–" + range[1]) : el("span", { class: "muted" }, "no step")),
     el("p", null, said(item.prompt) ? content(valueText(item.prompt), "prose") : el("span", { class: "muted" }, "(prompt not recorded)")),
     isObject(item.result) && el("details", null, el("summary", null, "Result"), content(JSON.stringify(item.result, null, 2))),
-    (item.file_changes || []).map(changeView));
+    listOf(item.file_changes).filter(isObject).map(changeView));
 }
 
 function changeView(change) {

@@ -66,7 +66,7 @@ async function inputView(run, at, record, go) {
   else if (said(asked.messages)) box.append(messageView(asked.messages, 1));
   if (said(record.t)) {
     const tools = await run.value(record.t);
-    const names = Array.isArray(tools) ? tools.map((tool) => (isObject(tool) && ((isObject(tool.function) && tool.function.name) || tool.name || tool.type)) || "?") : [];
+    const names = Array.isArray(tools) ? tools.map((tool) => (isObject(tool) && ((isObject(tool.function) && tool.function.name) || tool.name || tool.type)) || "?").map(wordOf) : [];
     box.append(el("div", { class: "say" }, el("div", { class: "role" }, "tools", el("small", null, names.length + " offered")),
       el("details", null, el("summary", null, names.join(", ")), content(JSON.stringify(tools, null, 2)))));
   }
@@ -129,9 +129,9 @@ function answerView(step) {
     boxes.push(el("h3", null, "Answer", bytesButton(step.evidence, "response", "span_end", "span")), el("div", { class: "box" }, content(valueText(output.text), "prose")));
   if (said(output.refusal)) boxes.push(el("h3", null, "Refusal"), el("div", { class: "box" }, content(valueText(output.refusal), "prose")));
   const logged = new Set(step.tool_logs.map((log) => log.tool_call_id));
-  const calls = (output.tool_calls || []).filter((call) => !logged.has(call.id));
-  if (calls.length) boxes.push(el("h3", null, "Calls"), el("div", { class: "box" }, calls.map((call) => pieceView(piece("tool call", call.arguments, call.id, call.name)))));
-  for (const part of output.other_parts || []) boxes.push(el("h3", null, "Other part of the answer"), el("div", { class: "box" }, content(valueText(part))));
+  const calls = listOf(output.tool_calls).map((call) => isObject(call) ? readCall(call) : piece("other", call)).filter((call) => !logged.has(call.id));
+  if (calls.length) boxes.push(el("h3", null, "Calls"), el("div", { class: "box" }, calls.map(pieceView)));
+  for (const part of listOf(output.other_parts)) boxes.push(el("h3", null, "Other part of the answer"), el("div", { class: "box" }, content(valueText(part))));
   if (Array.isArray(output.choices) && output.choices.length > 1) boxes.push(more("All " + output.choices.length + " choices", output.choices));
   return boxes;
 }

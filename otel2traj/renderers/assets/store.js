@@ -44,7 +44,7 @@ const EXACT = typeof JSON.rawJSON === "function";
 function parseExact(text) {
   if (!EXACT || !ODD_NUMBER.test(text)) return JSON.parse(text);
   return JSON.parse(text, (key, value, context) =>
-    typeof value === "number" && context.source !== String(value) ? JSON.rawJSON(context.source) : value);
+    typeof value === "number" && context.source !== String(value) ? new Digits(context.source) : value);
 }
 
 /** One run: its index, and its steps, values and raw records by number. */

@@ -46,6 +46,7 @@ def test_options_reach_the_renderer(saved: Path) -> None:
         ("--budget", "9", "--budget-tokens", "9"),
         ("--format", "json", "--budget", "9"),
         ("--mode", "half"),
+        ("--format", "html", "--budget", "9"),
     ],
 )
 def test_senseless_options_are_usage(saved: Path, words: tuple[str, ...]) -> None:
