@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..canonical import JsonError, JsonValue, loads_tolerant
 from ..errors import EvidenceError
@@ -79,12 +79,7 @@ class Archive:
                 data = read_document(source)
                 self._read[path] = source
                 value, repairs = loads_tolerant(data)
-                for repair in repairs:
-                    self.notices.append(
-                        Notice(
-                            "repaired_record", f"read with a repair: {repair}", path, lossy=repair == "invalid-utf-8"
-                        )
-                    )
+                self._repaired(path, repairs)
         except EvidenceError as err:
             self.notices.append(Notice("unreadable_source", str(err), path))
         except JsonError as err:
@@ -95,15 +90,16 @@ class Archive:
 
     def payload(self, folder: str, reference: str) -> JsonValue:
         """A payload file that a span names, relative to the folder of its trace file; kept by nobody."""
-        path = f"{folder}/{reference}" if folder else reference
+        path = f"{folder}/{reference}" if folder and not reference.startswith("/") else reference
         try:
             file = safe_join(self.attempt.root, path)
             if file is None:
                 self.notices.append(Notice("missing_payload", "a span names a payload file that is not there", path))
                 return None
             source = Source(path, SourceKind.PAYLOAD, file)
-            value, _ = loads_tolerant(read_document(source))
+            value, repairs = loads_tolerant(read_document(source))
             self._read[path] = source
+            self._repaired(path, repairs)
             return value
         except EvidenceError as err:
             self.notices.append(Notice("unreadable_source", str(err), path))
@@ -112,13 +108,22 @@ class Archive:
         return None
 
     def raw_document(self, path: str) -> bytes | None:
-        """The bytes of a file of the attempt, or None."""
-        source = self.attempt.document(path)
-        if source is None:
+        """The bytes of a file of the attempt, or None. What cannot be read is a notice."""
+        try:
+            source = self.attempt.document(path)
+            if source is None:
+                return None
+            data = read_document(source)
+        except EvidenceError as err:
+            self.notices.append(Notice("unreadable_source", str(err), path))
             return None
-        data = read_document(source)
         self._read[path] = source
         return data
+
+    def _repaired(self, path: str, repairs: Iterable[str]) -> None:
+        for repair in repairs:
+            lossy = repair == "invalid-utf-8"
+            self.notices.append(Notice("repaired_record", f"read with a repair: {repair}", path, lossy=lossy))
 
     def sources(self) -> list[Source]:
         """The files that were read, sorted by path."""

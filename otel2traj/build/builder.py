@@ -267,7 +267,7 @@ class Builder:
         if reading.error is not None and reading.result is not None:
             log.evidence["error"] = reading.error
         if log.tool_call_id is None:
-            log.tool_call_id = reading.tool_call_id
+            log.tool_call_id = execution.tool_call_id()
         recorded = reading.arguments
         if log.input_arguments is None:
             log.input_arguments = recorded

@@ -83,7 +83,7 @@ def execution_evidence(archive: Archive, execution: Execution, more: Iterable[Pa
     parts = [part for head in execution.heads() for part in head.parts]
     out["records"] = records_of(archive, [*parts, *more])
     if execution.wrappers:
-        out["wrappers"] = [interaction_id(f"span:{head.source}:{head.span_id}") for head in execution.wrappers]
+        out["wrappers"] = [interaction_id(head.interaction_key()) for head in execution.wrappers]
     return out
 
 

@@ -45,7 +45,8 @@ def replay_changes(archive: Archive) -> dict[str, list[JsonObject]] | None:
     for event in _events(archive, raw):
         named = event.get("input_id") if isinstance(event.get("input_id"), str) else None
         owner = named or current
-        for change in event.get("changes") or []:
+        changes = event.get("changes")
+        for change in changes if isinstance(changes, list) else []:
             if owner is None or not isinstance(change, dict) or not isinstance(change.get("path"), str):
                 continue
             paths = found.setdefault(owner, {})

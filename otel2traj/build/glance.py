@@ -11,7 +11,7 @@ from ..model.message import Message, ToolCall
 from ..model.reading import Reading, Role
 from ..providers import provider_for
 from .archive import Archive
-from .hydrate import read_head
+from .hydrate import read_head, task_call
 
 ABB_FRAMEWORK = "abb_framework"
 
@@ -25,6 +25,7 @@ class Glance:
         self._seen: set[tuple[str, str]] = set()
         self._budget = keep_bytes
         self._kept: dict[int, Reading] = {}
+        self._started_with: dict[int, ToolCall | None] = {}
 
     def run(self) -> None:
         for wire in sorted(self._index.wires.values(), key=WireHead.order):
@@ -32,6 +33,21 @@ class Glance:
         heads = [h for h in self._index.span_heads() if h.role in (Role.MODEL_CALL, Role.TOOL_EXECUTION)]
         for head in sorted(heads, key=SpanHead.order):
             self._span(head, self._read(head))
+            if head.role is Role.TOOL_EXECUTION and head.tool_call_id is None:
+                self._from_task(head)
+
+    def _from_task(self, head: SpanHead) -> None:
+        """An execution without an id of its own, in a task that was started with exactly one tool call of its name."""
+        above = head.parent
+        while above is not None and above.role is Role.CHAIN:
+            if id(above) not in self._started_with:
+                self._started_with[id(above)] = task_call(self._archive, above)
+            call = self._started_with[id(above)]
+            if call is not None:
+                if call.id is not None and call.name in (None, head.tool_name):
+                    head.tool_call_id, head.id_rule = call.id, "enclosing_task"
+                return
+            above = above.parent
 
     def reading(self, head: SpanHead) -> Reading:
         """What a head says; from memory where the first look kept it."""

@@ -7,9 +7,11 @@ from typing import Any
 from .. import dialects
 from ..canonical import JsonObject, JsonValue
 from ..dialects import langchain_dump
+from ..dialects.enclosing import enclosed_call, started_with
 from ..evidence import Index
 from ..model.evidence import AbbRecord, LogRecord, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead, WireHead
+from ..model.message import ToolCall
 from ..model.reading import ModelRequest, ModelResponse, Reading, Role
 from ..providers import provider_for
 from .archive import Archive
@@ -122,6 +124,20 @@ def node_output(archive: Archive, head: SpanHead) -> JsonValue:
     return None
 
 
+def task_call(archive: Archive, head: SpanHead) -> ToolCall | None:
+    """The one tool call that a chain span was started with, as it recorded its input."""
+    for part in head.parts:
+        if part.what == "span_start":
+            return started_with(archive.fetch_abb(part.ref).data.get("input"))
+    span = archive.fetch(head.parts[0].ref) if head.parts else None
+    if not isinstance(span, SpanRecord):
+        return None
+    reference = span.attributes.get("abb.input_ref")
+    if isinstance(reference, str):
+        return started_with(archive.payload(head.source.rpartition("/")[0], reference))
+    return enclosed_call(span)
+
+
 def _acp(archive: Archive, index: Index, head: SpanHead) -> Reading:
     """Updates overwrite the members they carry; null members say nothing."""
     state: dict[str, Any] = {}
@@ -154,7 +170,8 @@ def exit_status(archive: Archive, index: Index, head: SpanHead) -> tuple[JsonObj
         if part.what != "acp":
             continue
         update = archive.fetch_abb(part.ref).data.get("update")
-        for item in (update.get("content") or []) if isinstance(update, dict) else []:
+        content = update.get("content") if isinstance(update, dict) else None
+        for item in content if isinstance(content, list) else []:
             if isinstance(item, dict) and item.get("type") == "terminal" and isinstance(item.get("terminalId"), str):
                 terminals.append(item["terminalId"])
     for terminal in dict.fromkeys(reversed(terminals)):

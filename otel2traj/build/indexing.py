@@ -12,6 +12,7 @@ from ..evidence import Index
 from ..model.evidence import AbbRecord, LogRecord, Notice, Source, SourceKind, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead, WireHead
 from ..model.reading import Role
+from ..readers.attempt import Layout
 from .archive import Archive
 
 _MODEL_EVENTS = {"llm_request", "llm_response", "llm_chunk", "llm_error"}
@@ -29,7 +30,11 @@ def index_attempt(archive: Archive, progress: Progress | None = None) -> Index:
         try:
             _index_source(index, archive, source, progress)
         except EvidenceError as err:
-            index.notices.append(Notice("unreadable_source", str(err), source.path))
+            if err.error_code == "evidence.unknown_form" and archive.attempt.layout is Layout.BARE:
+                message = "no spans, log records or wire records in it; passed over"
+                index.notices.append(Notice("foreign_file", message, source.path, lossy=False))
+            else:
+                index.notices.append(Notice("unreadable_source", str(err), source.path))
     index.finish()
     for (scope, version), path in index.scopes.items():
         if untested(scope, version):
@@ -246,6 +251,8 @@ def add_span(index: Index, archive: Archive, span: SpanRecord, source: Source) -
     """One OpenTelemetry span. A finished span replaces its live snapshots; a repeated one is counted and dropped."""
     index.counts["spans"] += 1
     key = (span.trace_id, span.span_id)
+    if "" in key:  # nobody can mean it by its id: it stands for itself
+        key = (span.trace_id, f"{source.path}:{span.ref.offset}")
     before = index.otel.get(key)
     if before is not None and not _replaces(index, archive, before, span):
         return
@@ -254,7 +261,7 @@ def add_span(index: Index, archive: Archive, span: SpanRecord, source: Source) -
         recorder=Recorder.OTEL,
         source=source.path,
         ordinal=source.ordinal,
-        trace_id=span.trace_id,
+        trace_id=span.trace_id if span.trace_id != "" else None,
         span_id=span.span_id,
         parent_id=span.parent_span_id,
         role=found.role or Role.NONE,
@@ -267,8 +274,8 @@ def add_span(index: Index, archive: Archive, span: SpanRecord, source: Source) -
         agent_path=found.agent_path,
         conversation_id=found.conversation_id,
         framework_span_id=found.framework_span_id,
-        otel_span_id=span.span_id,
-        finished=not span.live,
+        otel_span_id=span.span_id if span.span_id != "" else None,
+        finished=_ended(span),
         failed=span.status_code == 2,
     )
     index.otel[key] = head
@@ -290,10 +297,14 @@ def add_span(index: Index, archive: Archive, span: SpanRecord, source: Source) -
         )
 
 
+def _ended(span: SpanRecord) -> bool:
+    return not span.live and span.end_ns is not None
+
+
 def _replaces(index: Index, archive: Archive, before: SpanHead, span: SpanRecord) -> bool:
     if not before.finished:
         return True
-    if span.live:
+    if not _ended(span):
         return False
     index.counts["spans.duplicate"] += 1
     if archive.digest(before.parts[0].ref) != archive.digest(span.ref):

@@ -79,6 +79,8 @@ class SpanHead:
     has_output: bool = False
     # tool executions
     tool_call_id: str | None = None
+    id_rule: str = "tool_call_id"
+    """Where the tool call id is from: the execution's own records, or the task it was started in."""
     tool_name: str | None = None
     arguments_sha256: str | None = None
     result_sha256: str | None = None
@@ -87,6 +89,13 @@ class SpanHead:
     parent: SpanHead | None = None
     twins: list[SpanHead] = field(default_factory=list)
     """Other recordings of the same call or execution, weaker ones first to be asked last."""
+
+    def interaction_key(self) -> str:
+        """The group key of the interaction index: the span within its file, else the record without a span id."""
+        if self.span_id != "" or not self.parts:
+            return f"span:{self.source}:{self.span_id}"
+        ref = self.parts[0].ref
+        return f"event:{self.source}:{ref.offset if ref.line is None else ref.line}"
 
     def order(self) -> tuple[int, int, str, int]:
         """Sort key: start time (unreadable last), then source and position."""
@@ -187,7 +196,7 @@ class ModelCall:
         if self.wire is not None:
             return f"network:{self.wire.call_id}"
         assert self.span is not None
-        return f"span:{self.span.source}:{self.span.span_id}"
+        return self.span.interaction_key()
 
 
 @dataclass(slots=True, eq=False)
@@ -206,6 +215,9 @@ class Execution:
     def tool_call_id(self) -> str | None:
         return next((h.tool_call_id for h in self.heads() if h.tool_call_id is not None), None)
 
+    def id_rule(self) -> str:
+        return next((h.id_rule for h in self.heads() if h.tool_call_id is not None), "tool_call_id")
+
     def tool_name(self) -> str | None:
         return next((h.tool_name for h in self.heads() if h.tool_name is not None), None)
 
@@ -213,7 +225,7 @@ class Execution:
         return self.head.order()
 
     def interaction_key(self) -> str:
-        return f"span:{self.head.source}:{self.head.span_id}"
+        return self.head.interaction_key()
 
 
 @dataclass(slots=True, eq=False)

@@ -34,7 +34,8 @@ def link_tool_calls(calls: Iterable[ModelCall], executions: Iterable[Execution])
             if link.emitters > 1 or len(link.candidates) > 1:
                 link.status = LinkStatus.AMBIGUOUS
             else:
-                link.status, link.execution, link.rule = LinkStatus.EXACT, link.candidates[0], "tool_call_id"
+                link.status, link.execution = LinkStatus.EXACT, link.candidates[0]
+                link.rule = link.execution.id_rule()
     _inherit_inputs(links)
     return links
 

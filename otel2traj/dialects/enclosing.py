@@ -1,0 +1,36 @@
+"""A task span around a tool to the tool call it was started with, where its recorded input is exactly one.
+
+LangGraph starts one `tools` task for each call of a turn and gives it the whole call. A tool that raises has no
+ToolMessage, so this is the only place where its call id is recorded.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..canonical import JsonValue
+from ..model.evidence import SpanRecord
+from ..model.message import ToolCall
+from .nested import decode
+from .tool_payload import call_input
+
+_INPUTS: Final = ("input.value", "traceloop.entity.input", "gen_ai.task.input", "gen_ai.prompt", "mlflow.spanInputs")
+
+
+def started_with(given: JsonValue) -> ToolCall | None:
+    """The one tool call in a task's input: bare, in a list of one, or under `input`, `inputs` or `request`."""
+    value = decode(given, repair=False).value
+    for key in ("inputs", "input", "request"):
+        if isinstance(value, dict) and key in value and "type" not in value:
+            value = value[key]
+            break
+    return call_input(value)
+
+
+def enclosed_call(span: SpanRecord) -> ToolCall | None:
+    """The one tool call that a span was started with, or None."""
+    for key in _INPUTS:
+        given = span.attributes.get(key)
+        if given is not None:
+            return started_with(given)
+    return None
