@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
+from .check import Checked
 from .inflate import ACCEPTED
 from .intake import Intake
 from .outcome import MEDIA_TYPES, Outcome, Refusal, error_body, success_body
@@ -27,7 +29,9 @@ _MEDIA: Final = {
     "application/json": Content.JSON,
 }
 _OFFLOAD: Final = 64 << 10
-"""Compressed bodies from this size (bytes) are inflated off the event loop."""
+"""Bodies from this size (bytes) are inflated, and looked at by the tolerant path, off the event loop."""
+_LARGE: Final = 8 << 20
+"""Plain bodies over this size (bytes) are checked off the event loop altogether."""
 _DRAIN: Final = 4
 """How many limits' worth of a too large body is read and thrown away, so that the client sees the answer."""
 _ENDPOINTS: Final = "A signal's own endpoint is used as it is, the general one gets the path appended"
@@ -52,6 +56,7 @@ class App:
         self._open_pages = frozenset(open_pages)
         self._cors = frozenset(origin.encode("latin-1") for origin in cors)
         self._body_seconds = body_seconds
+        self._side = ThreadPoolExecutor(2, thread_name_prefix="otel2traj-check")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -96,19 +101,30 @@ class App:
         held = [0]
         try:
             body = await self._read(headers, receive, held)
-            plain = body
-            if encoding is not Encoding.IDENTITY:
-                if len(body) >= _OFFLOAD:
-                    plain = await asyncio.get_running_loop().run_in_executor(None, intake.plain, encoding, body)
-                else:
-                    plain = intake.plain(encoding, body)
-            checked = intake.check(signal, content, plain)
-            del plain
+            checked = await self._check(signal, content, encoding, body)
             await self._store(signal, content, encoding, checked.items, body)
         finally:
             intake.budget.give_back(held[0])
         intake.figures.accepted(signal, checked, len(body))
         return success_body(signal, content, checked)
+
+    async def _check(self, signal: Signal, content: Content, encoding: Encoding, body: bytes) -> Checked:
+        """What is quick is done here; what may take long goes to the side, so that others are answered meanwhile."""
+        intake, loop = self._intake, asyncio.get_running_loop()
+        plain = body
+        if encoding is not Encoding.IDENTITY:
+            if len(body) >= _OFFLOAD:
+                plain = await loop.run_in_executor(self._side, intake.plain, encoding, body)
+            else:
+                plain = intake.plain(encoding, body)
+        if len(plain) > _LARGE:
+            return await loop.run_in_executor(self._side, intake.check, signal, content, plain)
+        checked = intake.check_quickly(signal, content, plain)
+        if checked is not None:
+            return checked
+        if len(plain) < _OFFLOAD:
+            return intake.check_tolerantly(signal, content, plain)
+        return await loop.run_in_executor(self._side, intake.check_tolerantly, signal, content, plain)
 
     async def _read(self, headers: dict[bytes, bytes], receive: Receive, held: list[int]) -> bytes:
         limit = self._intake.limit

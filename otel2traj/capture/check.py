@@ -43,7 +43,26 @@ class Checked:
 
 def check(signal: Signal, content: Content, body: bytes) -> Checked:
     """Raises `BadBody` when the body is no request of that signal."""
-    return check_protobuf(signal, body) if content is Content.PROTOBUF else check_json(signal, body)
+    done = check_quickly(signal, content, body)
+    return check_tolerantly(signal, content, body) if done is None else done
+
+
+def check_quickly(signal: Signal, content: Content, body: bytes) -> Checked | None:
+    """The fast path alone; None where the tolerant one has to look. Raises `BadBody`."""
+    if content is Content.JSON:
+        return _check_json_quickly(signal, body)
+    try:
+        return _check_protobuf(signal, schema().requests[signal].FromString(body), Counter())
+    except DecodeError:
+        return None
+
+
+def check_tolerantly(signal: Signal, content: Content, body: bytes) -> Checked:
+    """The tolerant path alone, which may take seconds for a large body. Raises `BadBody`."""
+    if content is Content.JSON:
+        return _check_json_tolerantly(signal, body)
+    notes: Counter[str] = Counter()
+    return _check_protobuf(signal, parse_protobuf(signal, body, notes), notes)
 
 
 # --- protobuf -----------------------------------------------------------------
@@ -77,16 +96,14 @@ def proto_items(signal: Signal, request: Any, notes: Counter[str]) -> Iterable[t
                 yield resource, scope, item
 
 
-def check_protobuf(signal: Signal, body: bytes) -> Checked:
-    done = Checked()
-    request = parse_protobuf(signal, body, done.notes)
+def _check_protobuf(signal: Signal, request: Any, notes: Counter[str]) -> Checked:
+    done = Checked(notes=notes)
     if signal is not Signal.TRACES:
         done.items = sum(1 for _ in proto_items(signal, request, done.notes))
         if signal is Signal.LOGS and done.items and _no_log_says_anything(request):
             raise BadBody("no log record in this body says anything; was another signal sent to the logs path?")
         return done
     strangers = 0
-    notes = done.notes
     for _, _, span in proto_items(signal, request, notes):
         done.items += 1
         trace, own = span.trace_id, span.span_id
@@ -185,15 +202,15 @@ _DECODERS: Final[dict[Signal, Any]] = {
 }
 
 
-def check_json(signal: Signal, body: bytes) -> Checked:
+def _check_json_quickly(signal: Signal, body: bytes) -> Checked | None:
     try:
         request = _DECODERS[signal].decode(body)
         done = _count_json(signal, request)
     except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeDecodeError):
-        done = None
+        return None
     if done is not None and done.items > 0 and done.rejected == 0 and not done.notes:
         return done
-    return _check_json_tolerantly(signal, body)
+    return None
 
 
 def _count_json(signal: Signal, request: Any) -> Checked | None:

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from typing import Final
 
-from .check import BadBody, Checked, check
+from .check import BadBody, Checked, check_quickly, check_tolerantly
 from .inflate import ACCEPTED, INFLATERS, InflateError, TooLarge, inflate
 from .outcome import Outcome, Refusal
 from .segments import Content, Encoding, Signal
@@ -108,8 +108,20 @@ class Intake:
             raise Refusal(Outcome.BAD_BODY, f"the body is not valid {encoding.name.lower()}: {err}") from err
 
     def check(self, signal: Signal, content: Content, plain: bytes) -> Checked:
-        """Raises `Refusal` (400)."""
+        """The whole check. Raises `Refusal` (400)."""
+        done = self.check_quickly(signal, content, plain)
+        return self.check_tolerantly(signal, content, plain) if done is None else done
+
+    def check_quickly(self, signal: Signal, content: Content, plain: bytes) -> Checked | None:
+        """The fast path; None where the tolerant one has to look. Raises `Refusal` (400)."""
         try:
-            return check(signal, content, plain)
+            return check_quickly(signal, content, plain)
+        except BadBody as err:
+            raise Refusal(Outcome.BAD_BODY, str(err)) from err
+
+    def check_tolerantly(self, signal: Signal, content: Content, plain: bytes) -> Checked:
+        """The tolerant path, which may take seconds. Raises `Refusal` (400)."""
+        try:
+            return check_tolerantly(signal, content, plain)
         except BadBody as err:
             raise Refusal(Outcome.BAD_BODY, str(err)) from err

@@ -89,7 +89,7 @@ class Receiver:
         a port cannot be bound, `RefusedError` when another receiver has the directory."""
         settings = self._settings
         try:
-            settings.out.mkdir(parents=True, exist_ok=True)
+            settings.out.mkdir(mode=0o700, parents=True, exist_ok=True)
             guard = (settings.out / "receiver.lock").open("ab")
         except OSError as err:
             raise UsageError(f"{settings.out} cannot be written: {err.strerror}") from err
@@ -114,7 +114,7 @@ class Receiver:
         try:
             sock = None if settings.http_port is None else _bind(settings.host, settings.http_port)
             grpc_url = self._start_grpc(intake)
-            self._derive = DeriveProcess(settings.out, self._build, settings.build_after)
+            self._derive = self._start_deriving()
             http_url = None
             if sock is not None:
                 task = asyncio.create_task(self._serve(intake, sock))
@@ -136,6 +136,9 @@ class Receiver:
                 self._derive.kill()
             if sock is not None:
                 sock.close()
+
+    def _start_deriving(self) -> DeriveProcess:
+        return DeriveProcess(self._settings.out, self._build, self._settings.build_after)
 
     def _start_grpc(self, intake: Intake) -> str | None:
         settings = self._settings
@@ -206,7 +209,7 @@ class Receiver:
             if self._derive is not None and not self._derive.alive() and not self._stop.is_set():
                 self._say("the deriving process ended; starting it again")
                 await asyncio.sleep(1)
-                self._derive = DeriveProcess(self._settings.out, self._build, self._settings.build_after)
+                self._derive = self._start_deriving()
 
     async def _shut(self, spool: Spool, task: asyncio.Task[None] | None) -> int:
         work = asyncio.create_task(self._shut_in_order(spool, task))
@@ -227,7 +230,8 @@ class Receiver:
             self._grpc = None
         await asyncio.to_thread(spool.close)
         derive = self._derive
-        assert derive is not None
+        if derive is None or not derive.alive():
+            derive = self._derive = self._start_deriving()
         derive.tell("drain")
         while derive.alive():
             await asyncio.sleep(0.02)

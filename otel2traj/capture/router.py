@@ -51,7 +51,7 @@ class Router:
     def __init__(self, root: Path, *, limit: int = 64 << 20) -> None:
         self._root = root
         self._limit = limit
-        root.mkdir(parents=True, exist_ok=True)
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = (root / "derive.lock").open("ab")
         if not lock(self._lock.fileno()):
             self._lock.close()

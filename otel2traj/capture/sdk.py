@@ -136,6 +136,7 @@ class Journal:
                 self._spool = None
                 self._pid = os.getpid()
             if self._spool is None:
+                self._settings.out.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._spool = Spool(self._settings.out / LOG, sync=self._settings.sync, min_free=0)
             return self._spool
 

@@ -28,7 +28,7 @@ mode, root = sys.argv[1], Path(sys.argv[2])
 spool = Spool(root / "log", min_free=0)
 if mode == "transport":  # nothing is looked at and nothing is kept
     class Nothing(Intake):
-        def check(self, signal, content, plain):
+        def check_quickly(self, signal, content, plain):
             from otel2traj.capture.check import Checked
             return Checked()
         def plain(self, encoding, body):

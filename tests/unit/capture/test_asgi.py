@@ -191,3 +191,25 @@ def test_fuzzed_requests_never_give_a_500(tmp_path: Path) -> None:
 def test_no_answer_names_the_server(tmp_path: Path, path: str) -> None:
     with serving(tmp_path) as served:
         assert "server" not in served.send("GET", path).headers
+
+
+def test_a_slow_look_at_one_body_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(tmp_path) as served:
+        looking, go_on = threading.Event(), threading.Event()
+        real = served.intake.check_tolerantly
+
+        def slowly(*arguments: object) -> object:
+            looking.set()
+            go_on.wait(10)
+            return real(*arguments)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(served.intake, "check_tolerantly", slowly)
+        odd = JSON.replace(b"resourceSpans", b"resource_spans") + b" " * 100_000
+        statuses: list[int] = []
+        slow = threading.Thread(target=lambda: statuses.append(served.post(odd).status))
+        slow.start()
+        assert looking.wait(5)
+        assert served.post(JSON).status == 200
+        go_on.set()
+        slow.join(10)
+        assert statuses == [200]
