@@ -1,11 +1,13 @@
 """A task span around a tool to the tool call it was started with, where its recorded input is exactly one.
 
 LangGraph starts one `tools` task for each call of a turn and gives it the whole call. A tool that raises has no
-ToolMessage, so this is the only place where its call id is recorded.
+ToolMessage, so this is the only place where its call id is recorded. LlamaIndex starts one `call_tool` step for each
+call and records the event as the repr of its class, with the id last.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from ..canonical import JsonValue
@@ -16,6 +18,8 @@ from .tool_payload import call_input
 
 _INPUTS: Final = ("input.value", "traceloop.entity.input", "gen_ai.task.input", "gen_ai.prompt", "mlflow.spanInputs")
 
+_LLAMA_INDEX_EVENT: Final = re.compile(r"ToolCall\(tool_name='([^']*)', tool_kwargs=.*, tool_id='([^']+)'\)", re.DOTALL)
+
 
 def started_with(given: JsonValue) -> ToolCall | None:
     """The one tool call in a task's input: bare, in a list of one, or under `input`, `inputs` or `request`."""
@@ -24,6 +28,9 @@ def started_with(given: JsonValue) -> ToolCall | None:
         if isinstance(value, dict) and key in value and "type" not in value:
             value = value[key]
             break
+    if isinstance(value, dict) and isinstance(value.get("ev"), str):
+        event = _LLAMA_INDEX_EVENT.fullmatch(value["ev"])
+        return None if event is None else ToolCall(event.group(2), event.group(1))
     return call_input(value)
 
 
