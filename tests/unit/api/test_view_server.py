@@ -136,7 +136,7 @@ def test_runs_come_while_the_server_looks(tmp_path: Path) -> None:
     shutil.copy(trace, tmp_path / "attempts" / "thread-1")
     assert runs.refresh()
     (row,) = runs.state()["runs"]
-    assert (row["label"], row["steps"], row["failures"]) == ("thread-1", 6, 2)
+    assert (row["label"], row["steps"], row["failures"]) == ("thread-1", 4, 2)
 
 
 def test_a_run_that_cannot_be_read_yet_is_shown_as_such(tmp_path: Path) -> None:
