@@ -49,16 +49,21 @@ from pathlib import Path
 from otel2traj.capture.router import LOG, Router
 from otel2traj.capture.segments import Content, Encoding, Signal
 from otel2traj.capture.spool import Spool
-from tests.unit.capture.requests import as_protobuf, span, traces
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 root, total = Path(sys.argv[1]), int(sys.argv[2])
 spool = Spool(root / LOG, min_free=0, sync=False)
 for first in range(0, total, 500):
-    spans = [
-        span(f"{n // 40 + 1:032x}", f"{n + 1:016x}", text="x" * 300, session__id=f"s-{n // 4000}")
-        for n in range(first, first + 500)
-    ]
-    spool.append_and_wait(Signal.TRACES, Content.PROTOBUF, Encoding.IDENTITY, 500, as_protobuf(traces(*spans)))
+    request = ExportTraceServiceRequest()
+    spans = request.resource_spans.add().scope_spans.add().spans
+    for n in range(first, first + 500):
+        trace = n // 1000 * 25 + n % 25 + 1  # 40 spans each, over two bodies
+        span = spans.add(trace_id=trace.to_bytes(16, "big"), span_id=(n + 1).to_bytes(8, "big"), name="chat")
+        span.attributes.add(key="text").value.string_value = "x" * 300
+        if n % 1000 >= 975:  # only the last span of a trace knows its session, so every trace moves once
+            span.attributes.add(key="session.id").value.string_value = f"s-{n // 4000}"
+    body = request.SerializeToString()
+    spool.append_and_wait(Signal.TRACES, Content.PROTOBUF, Encoding.IDENTITY, 500, body)
 spool.close()
 begin = time.process_time()
 router = Router(root)
