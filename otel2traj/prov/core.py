@@ -11,6 +11,7 @@ from ..model.unknown import EvidenceClass, UnknownReason
 from ..timestamps import format_ns, parse_ns
 from .document import REASONS, Basis, Builder, Node, name
 from .sem import role_of
+from .shape import well_formed
 
 STATUS: Final = {
     "started": "startTime",
@@ -146,6 +147,8 @@ class Core:
         if kind not in _NODE_RULES or (kind == "generic_artefact" and record.get("role") == "raw"):
             return
         kind = str(kind)
+        if not well_formed(record):
+            raise ValueError("malformed")
         self._nodes[str(record["id"])] = kind
         self._builder.node(
             _NODE_RULES[kind],

@@ -17,6 +17,7 @@ from .document import Basis, Builder, Node
 from .inference import Inference
 from .rules import Catalogue, catalogue
 from .sem import read_lines
+from .shape import well_formed
 
 _BUNDLE_TYPES: Final = {
     "core": "apv:CoreBundle",
@@ -40,7 +41,17 @@ def derive_prov(aer: Iterable[bytes], sems: Iterable[Iterable[bytes]] = (), opti
     Raises `EvidenceError` where the lines are no sealed AER, or a SEM belongs to another execution, and
     `document.RuleViolation` where a statement would not be covered by the catalogue.
     """
-    options = options if options is not None else Options()
+    try:
+        return _derive(aer, sems, options if options is not None else Options())
+    except (KeyError, TypeError, ValueError, AttributeError) as err:
+        raise EvidenceError(
+            f"AER or SEM is not valid ({type(err).__name__}: {err})",
+            code="prov.aer",
+            hint="otel2traj prov validate says what is wrong with it",
+        ) from err
+
+
+def _derive(aer: Iterable[bytes], sems: Iterable[Iterable[bytes]], options: Options) -> bytes:
     rules = options.rules if options.rules is not None else catalogue("aprov")
     records = iter(read_lines(aer))
     first = next(records, None)
@@ -62,6 +73,8 @@ def derive_prov(aer: Iterable[bytes], sems: Iterable[Iterable[bytes]] = (), opti
             inference.look(record)
     if seal is None:
         raise EvidenceError("the AER has no seal", code="prov.aer", hint="it was cut off; project it again")
+    if not all(well_formed(one) for one in (first, *raw, seal)):
+        raise EvidenceError("the AER is malformed", code="prov.aer", hint="otel2traj prov validate the AER")
     inference.finish()
     _conversion(builder, rules, first, raw, seal, [assess(builder, lines, execution) for lines in sems])
     return builder.to_bytes()

@@ -243,6 +243,18 @@ def _class(note: JsonObject, record: JsonObject) -> str:
     return EvidenceClass.weakest(*classes).value
 
 
+def _looked(look: Callable[[JsonObject], Iterator[JsonObject]], record: JsonObject) -> list[JsonObject]:
+    try:
+        notes = list(look(record))
+        for note in notes:
+            note["class"] = _class(note, record)
+        return notes
+    except (KeyError, TypeError, ValueError, AttributeError) as err:
+        raise EvidenceError(
+            f"{record.get('id')!r} is no valid AER record", code="prov.aer", hint="otel2traj prov validate the AER"
+        ) from err
+
+
 def derive_sem(aer: Iterable[bytes], profile: str = "default") -> Iterator[bytes]:
     """The lines of the SEM of one AER under a profile, with LF. Raises `UsageError` for an unknown profile."""
     chosen = PROFILES.get(profile)
@@ -275,8 +287,7 @@ def derive_sem(aer: Iterable[bytes], profile: str = "default") -> Iterator[bytes
             )
         elif record.get("kind") == "seal":
             sealed = record.get("digest")
-        for note in look(record):
-            note["class"] = _class(note, record)
+        for note in _looked(look, record):
             yield line({"id": f"an{number}", **note})
             number += 1
     seal = {

@@ -106,9 +106,10 @@ def validate(
             index = AerIndex(aer)
         except EvidenceError:
             index = None  # tier 1 has said so
+    no_aer = "no AER was given" if aer is None else "the AER is malformed: see tier 1"
     sems = list(sems)
     if not sems or index is None:
-        results.append(not_run("2", "no SEM was given" if not sems else "no AER that can be read was given"))
+        results.append(not_run("2", "no SEM was given" if not sems else no_aer))
     else:
         results.append(passed_or_failed("2", [one for sem in sems for one in validate_sem(sem, index)]))
     document, unreadable = (None, []) if prov is None else _structure.parse(prov)
@@ -126,7 +127,7 @@ def validate(
     results.append(passed_or_failed("3d", validate_clock(document)))
     results.append(_round(prov, document) if roundtrip else not_run("4", "not asked for"))
     if index is None or not ours:
-        results.append(not_run("5", "no AER was given" if ours else foreign))
+        results.append(not_run("5", no_aer if ours else foreign))
     else:
         remarks = [] if read is not None else ["raw bytes not looked at: no evidence was given"]
         results.append(passed_or_failed("5", validate_linkage(document, index, read, digest_of), remarks))

@@ -15,9 +15,11 @@ from ..identity import execution_id
 from ..plain import canonical
 from ..records import BY, KINDS, RESERVED
 from ..rules import catalogue
+from ..shape import well_formed
 
 RULES: Final = {
     "aer.json": "Every line is a JSON object.",
+    "aer.form": "The values of a record have the types they should.",
     "aer.canonical": "Every line is the RFC 8785 form of its object, and ends in LF.",
     "aer.first": "The first line, and no other, is the execution, of a schema that is read here.",
     "aer.identity": "The execution id is the digest of origin, attempt, run id and case id.",
@@ -124,6 +126,9 @@ class _Checker:
             self.say("aer.id", f"{identifier} is there twice", place)
         self._kinds[identifier] = kind
         self._qualified(record, "", place)
+        if not well_formed(record):
+            self.say("aer.form", "a value has another type than the record promises", place)
+            return
         self._fields(kind, identifier, record, place)
         self._sources(record, place)
         if kind == "message":
@@ -135,7 +140,7 @@ class _Checker:
 
     def _qualified(self, item: Any, name: str, place: str) -> None:
         where = f"{place}/{name}" if name else place
-        if not isinstance(item, dict) or item.get("class") not in _CLASSES:
+        if not isinstance(item, dict) or str(item.get("class")) not in _CLASSES:
             self.say("aer.class", f"no evidence class {'for ' + name if name else ''}".rstrip(), where)
             return
         if item.get("by") not in BY:

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from ...canonical import JsonObject
 from ...model.finding import Finding
-from ...model.unknown import EvidenceClass, UnknownReason
+from ...model.unknown import EvidenceClass
 from ..constraints.statements import RELATIONS
 from ..core import STATUS, known, prov_time
 from ..document import CLASSES, REASONS
-from .profile import bundles, names, statements
+from .profile import bundles, element, names, statements
 from .resolve import AerIndex
 
 RULES: Final = {
@@ -28,6 +28,7 @@ RULES: Final = {
     "linkage.raw": "A pointer's bytes have the digest that it states.",
     "linkage.object": "A source file has the digest that the AER states.",
 }
+_TERMS: Final = {reason.value: term for reason, term in REASONS.items()}
 Read = Callable[[str, int, int], bytes | None]
 DigestOf = Callable[[str], str | None]
 _ORDER: Final = list(EvidenceClass)
@@ -67,10 +68,11 @@ class _Linkage:
                 self.say("coverage", f"{identifier} does not stand in core", identifier)
 
     def _same_record(self) -> None:
-        stated = ((self._document.get("entity") or {}).get("xd:aer") or {}).get("apv:digest")
+        stated = element(self._document, "entity", "xd:aer").get("apv:digest")
         if stated != self._aer.digest:
             self.say("record", "the document states another AER's digest", "/entity/xd:aer")
-        iri = (self._document.get("prefix") or {}).get("x")
+        prefix = self._document.get("prefix")
+        iri = prefix.get("x") if isinstance(prefix, dict) else None
         if not isinstance(iri, str) or not iri.endswith(f"/{self._aer.execution}#"):
             self.say("record", "the document is about another execution", "/prefix/x")
 
@@ -120,7 +122,7 @@ class _Linkage:
         for field, term in STATUS.items():
             stated = item.get(f"apv:{term}Status")
             reason = unknown.get(field)
-            expected = None if reason is None else REASONS[UnknownReason(reason)]
+            expected = None if reason is None else _TERMS.get(reason)
             lost = field in ("started", "ended") and known(record, field) is not None
             lost = lost and prov_time(known(record, field)) is None
             if names(stated) != ([] if expected is None else [expected]) and not lost:
@@ -136,6 +138,8 @@ def _raw(aer: AerIndex, read: Read, digest_of: DigestOf | None) -> Iterator[Find
     wanted: dict[str, list[tuple[JsonObject, str]]] = {}
     for identifier, record in aer.records.items():
         for pointer in record.get("source") or []:
+            if not all(isinstance(pointer.get(key), int) for key in ("offset", "length")):
+                continue  # tier 1 has said so
             wanted.setdefault(str(pointer.get("path")), []).append((pointer, identifier))
     for path, asked in sorted(wanted.items()):
         for pointer, identifier in sorted(asked, key=lambda one: int(one[0]["offset"])):
@@ -143,7 +147,7 @@ def _raw(aer: AerIndex, read: Read, digest_of: DigestOf | None) -> Iterator[Find
             data = read(path, pointer["offset"], pointer["length"])
             if data is None:
                 yield Finding("linkage.raw", f"there are no such bytes at {where}", pointer=where)
-            elif hashlib.sha256(data).hexdigest() != pointer["sha256"]:
+            elif hashlib.sha256(data).hexdigest() != pointer.get("sha256"):
                 yield Finding("linkage.raw", f"the bytes at {where} are not those of {identifier}", pointer=where)
     for path, source in sorted(aer.raw.items()) if digest_of is not None else ():
         stated = source.get("object")

@@ -39,10 +39,18 @@ def statements(instance: JsonObject) -> Iterator[tuple[str, str, JsonObject]]:
                     yield section, key, item
 
 
+def element(instance: JsonObject, section: str, key: str) -> JsonObject:
+    """The attributes of one statement, or none where it is not there or no object."""
+    table = instance.get(section)
+    item = table.get(key) if isinstance(table, dict) else None
+    return item if isinstance(item, dict) else {}
+
+
 def names(value: Any) -> list[str]:
     """The qualified names among the values of an attribute."""
     values = value if isinstance(value, list) else [value]
-    return [one["$"] for one in values if isinstance(one, dict) and one.get("type") == "prov:QUALIFIED_NAME"]
+    found = [one.get("$") for one in values if isinstance(one, dict) and one.get("type") == "prov:QUALIFIED_NAME"]
+    return [one for one in found if isinstance(one, str)]
 
 
 def bundles(document: JsonObject) -> dict[str, JsonObject]:
@@ -111,7 +119,7 @@ class _Profile:
     def _core(self, section: str, item: JsonObject, place: str) -> None:
         if section in ("wasDerivedFrom", "wasInformedBy", "wasInfluencedBy"):
             self.say("dependency", f"{section} has no place in core", place)
-        if section == "used" and item.get("prov:activity") in self._tools:
+        if section == "used" and str(item.get("prov:activity")) in self._tools:
             self._tool_input(item, place)
         if section == "activity":
             for time, status in _TIMED:
@@ -120,7 +128,7 @@ class _Profile:
 
     def _tool_input(self, item: JsonObject, place: str) -> None:
         tool = str(item["prov:activity"])
-        right = names(item.get("prov:role")) == ["apv:CallRequestInput"] and item.get("prov:entity") in self._calls
+        right = names(item.get("prov:role")) == ["apv:CallRequestInput"] and str(item.get("prov:entity")) in self._calls
         if not right or tool in self._used:
             self.say("tool-input", f"{tool} uses something that is not its one call", place)
         self._used.add(tool)
@@ -152,7 +160,7 @@ def validate_profile(document: JsonObject) -> list[Finding]:
         if kind not in ("core", "inference", "assessment") or (kind == "core") == bool(rest):
             checker.say("bundle", f"{key} is no bundle of this specification", f"/bundle/{key}")
         checker.instance(instance, f"/bundle/{key}", kind, rest)
-    derivation = (document.get("activity") or {}).get("xd:derivation") or {}
+    derivation = element(document, "activity", "xd:derivation")
     if not derivation.get("apv:vocabularyVersion") or not derivation.get("apv:specification"):
         checker.say("version", "the derivation states no version", "/activity/xd:derivation")
     return checker.found

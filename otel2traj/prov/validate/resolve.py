@@ -6,15 +6,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...canonical import JsonObject, sha256_canonical
+from ...errors import EvidenceError
 from ...model.unknown import EvidenceClass
 from ..core import known
 from ..sem import read_lines
+from ..shape import well_formed
 
 _HEAVY = ("content", "arguments", "usage", "parameters", "details", "said_by")
 
 
 class AerIndex:
-    """Records by id, with their heavy values left out. Raises `EvidenceError` for lines that are no JSON objects."""
+    """Records by id, with their heavy values left out. Raises `EvidenceError` for lines that are no AER records."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self.records: dict[str, JsonObject] = {}
@@ -25,6 +27,8 @@ class AerIndex:
         self.execution: str | None = None
         self.digest: str | None = None
         for record in read_lines(lines):
+            if not well_formed(record):
+                raise EvidenceError(f"record {record.get('id')!r} is malformed", code="prov.aer", hint="see tier 1")
             kind = record.get("kind")
             if kind == "seal":
                 self.digest = record.get("digest")

@@ -17,6 +17,7 @@ from .resolve import AerIndex
 
 RULES: Final = {
     "sem.json": "Every line is a JSON object.",
+    "sem.form": "The values of an annotation have the types they should.",
     "sem.canonical": "Every line is the RFC 8785 form of its object, and ends in LF.",
     "sem.head": "The first line names schema, a known profile, the rule catalogue and the execution of the AER.",
     "sem.id": "Annotation ids are unique and in order.",
@@ -63,7 +64,7 @@ def validate_sem(lines: Iterable[bytes], aer: AerIndex) -> list[Finding]:
                 if record.get("id") != f"an{annotations}":
                     say("sem.id", f"an{annotations} expected", place)
                 annotations += 1
-                for rule, message in _annotation(record, aer):
+                for rule, message in _checked(record, aer):
                     say(rule, message, place)
             elif kind != "sem":
                 say("sem.json", f"{kind!r} is no kind of line", place)
@@ -79,10 +80,17 @@ def _good_head(record: JsonObject, aer: AerIndex) -> bool:
     expected = {"name": rules.name, "version": rules.version, "sha256": rules.digest}
     return (
         record.get("schema") == versions.SEM
-        and record.get("profile") in PROFILES.names()
+        and str(record.get("profile")) in PROFILES.names()
         and record.get("execution") == aer.execution
         and record.get("catalogue") == expected
     )
+
+
+def _checked(record: JsonObject, aer: AerIndex) -> list[tuple[str, str]]:
+    source = record.get("source")
+    if not isinstance(source, list) or not all(isinstance(one, str) for one in (*source, record.get("target"))):
+        return [("sem.form", "target and sources are names")]
+    return list(_annotation(record, aer))
 
 
 def _annotation(record: JsonObject, aer: AerIndex) -> Iterable[tuple[str, str]]:
@@ -106,16 +114,14 @@ def _annotation(record: JsonObject, aer: AerIndex) -> Iterable[tuple[str, str]]:
 
 
 def _good_value(kind: str, value: Any, aer: AerIndex) -> bool:
-    if kind == "role":
-        return value in ROLES
-    if kind == "integrity":
-        return value in INTEGRITY
+    if kind in ("role", "integrity"):
+        return isinstance(value, str) and value in (ROLES if kind == "role" else INTEGRITY)
     if not isinstance(value, dict):
         return False
     if kind == "outcome":
-        return value.get("outcome") in OUTCOMES
+        return str(value.get("outcome")) in OUTCOMES
     if kind == "marker":
         return isinstance(value.get("injection"), str)
     if kind == "exposure":
-        return bool(value.get("to")) and all(aer.has(str(one)) for one in value["to"])
+        return isinstance(value.get("to"), list) and bool(value["to"]) and all(aer.has(str(one)) for one in value["to"])
     return aer.has(str(value.get("exposed")))

@@ -115,7 +115,7 @@ def test_no_dependency_from_taint() -> None:
 
 def test_a_tool_uses_its_request_and_nothing_else() -> None:
     def more(found: Records) -> None:
-        for name in ("inputs", "request", "prompt", "used"):
+        for name in ("inputs", "messages", "files", "used"):
             found["te0"][name] = ["m0", "m1"]
             found["te0"]["fields"][name] = {"class": "O", "by": "source"}
 

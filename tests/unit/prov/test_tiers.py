@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import random
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from otel2traj.canonical import JsonObject, canonical_bytes, jcs, loads
+from otel2traj.errors import Otel2TrajError
 from otel2traj.model.finding import Severity
 from otel2traj.prov.engine import derive_prov
 from otel2traj.prov.validate import (
@@ -59,6 +62,7 @@ def nowhere(found: Records) -> None:
 AER: dict[str, tuple[str, list[bytes]]] = {
     "not JSON": ("aer.json", [*rich_aer()[:3], b"{\n", *rich_aer()[3:]]),
     "not an object": ("aer.json", [*rich_aer()[:3], b"[]\n", *rich_aer()[3:]]),
+    "a number for a name": ("aer.form", edited(put("te0", call=7))),
     "spaces": ("aer.canonical", [rich_aer()[0].replace(b":", b": ", 1), *rich_aer()[1:]]),
     "no line feed": ("aer.canonical", [*rich_aer()[:-1], rich_aer()[-1].rstrip(b"\n")]),
     "another schema": ("aer.first", edited(put("ex", schema="aer/9"))),
@@ -123,6 +127,7 @@ GOOD = sems(rich_aer())[0]
 SEM: dict[str, tuple[str, list[bytes]]] = {
     "not JSON": ("sem.json", [GOOD[0], b"{\n", *GOOD[1:]]),
     "no such line": ("sem.json", note(0, kind="thought")),
+    "a number for a target": ("sem.form", note(0, target=7)),
     "spaces": ("sem.canonical", [GOOD[0].replace(b":", b": ", 1), *GOOD[1:]]),
     "another profile": ("sem.head", sem_with(lambda f: f[0].update(profile="mine"))),
     "another execution": ("sem.head", sem_with(lambda f: f[0].update(execution="ex_other"))),
@@ -426,6 +431,43 @@ def test_tier_5_reads_the_raw_bytes(name: str) -> None:
     digests = (lambda path: "0" * 64) if name == "more bytes" else digest_of
     found = validate_linkage(document(), AerIndex(rich_aer()), wrong, digests)
     assert {one.rule for one in found} == {RAW[name]}
+
+
+JUNK: list[Any] = [None, 0, -1, "", [], {}, "x", [1], {"a": 1}, True, 1.5, "m0", ["m0"], {"$": 1}]
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(one for key, item in below for one in paths(item, (*path, key)))]
+
+
+def spoilt(value: Any, chance: random.Random) -> Any:
+    """A copy with one value replaced by junk, or one key left out."""
+    out = copy.deepcopy(value)
+    *way, last = chance.choice([one for one in paths(out) if one])
+    target = out
+    for key in way:
+        target = target[key]
+    if isinstance(target, dict) and chance.random() < 0.3:
+        del target[last]
+    else:
+        target[last] = chance.choice(JUNK)
+    return out
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_junk_is_a_finding_or_an_error_and_never_a_crash(seed: int) -> None:
+    chance = random.Random(seed)
+    lines = [jcs(one) + b"\n" for one in spoilt(list(records(rich_aer()).values()), chance)]
+    sem = [[jcs(one) + b"\n" for one in spoilt([loads(x) for x in each], chance)] for each in sems(rich_aer())]
+    made = encoded(spoilt(document(), chance))
+    for aer, others, whole in ((lines, sems(rich_aer()), encoded(document())), (list(rich_aer()), sem, made)):
+        results = validate(prov=whole, aer=aer, sems=others, read=read, roundtrip=False)
+        assert len(results) == 8
+        with contextlib.suppress(Otel2TrajError):
+            derive_prov(aer, others)
+    with contextlib.suppress(Otel2TrajError):
+        sems(lines)
 
 
 def test_every_rule_has_a_mutation() -> None:
