@@ -56,7 +56,8 @@ class Index:
         self._merge_log_groups()
         self._by_span_id = {}
         for head in self.span_heads():
-            self._by_span_id.setdefault(head.span_id, []).append(head)
+            if head.span_id != "":
+                self._by_span_id.setdefault(head.span_id, []).append(head)
             if head.otel_span_id is not None and head.otel_span_id != head.span_id:
                 self._by_span_id.setdefault(head.otel_span_id, []).append(head)
         for head in self.span_heads():
@@ -157,17 +158,20 @@ class Index:
         self.span_logs.setdefault((span.trace_id or "", span.span_id), []).extend(group.parts)
 
     def _cut_cycles(self) -> None:
-        """Parents that lead in a circle tell nothing; the link that closes it is dropped, with a notice."""
+        """Parents that lead in a circle tell nothing: none of its links is used, in whatever order they were read."""
         done: set[int] = set()
         for head in self.span_heads():
-            seen: set[int] = set()
+            path: dict[int, SpanHead] = {}
             current: SpanHead | None = head
-            while current is not None and id(current) not in done:
-                seen.add(id(current))
-                if current.parent is not None and id(current.parent) in seen:
-                    self.notices.append(
-                        Notice("parent_cycle", f"the parents of span {current.span_id} lead back to it", current.source)
-                    )
-                    current.parent = None
+            while current is not None and id(current) not in done and id(current) not in path:
+                path[id(current)] = current
                 current = current.parent
-            done |= seen
+            if current is not None and id(current) in path:
+                members = list(path.values())
+                circle = members[members.index(current) :]
+                named = min(circle, key=lambda member: member.span_id)
+                message = f"the parents of span {named.span_id} lead back to it"
+                self.notices.append(Notice("parent_cycle", message, named.source))
+                for member in circle:
+                    member.parent = None
+            done.update(path)

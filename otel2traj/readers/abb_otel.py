@@ -77,6 +77,10 @@ def _count(value: Any) -> int:
     return value if isinstance(value, int) else 0
 
 
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
@@ -89,7 +93,7 @@ def _span(record: AbbRecord) -> SpanRecord | None:
     if trace_id is None or span_id is None:
         return None
     status = _dict(data.get("status"))
-    events = [_event(item) for item in data.get("events") or [] if isinstance(item, dict)]
+    events = [_event(item) for item in _list(data.get("events")) if isinstance(item, dict)]
     scope = _dict(data.get("instrumentation_scope") or data.get("scope"))
     return SpanRecord(
         trace_id=trace_id,
@@ -102,7 +106,7 @@ def _span(record: AbbRecord) -> SpanRecord | None:
         start_ns=_nanos(data.get("start_time_unix_nano"), data.get("start_time")),
         end_ns=_nanos(data.get("end_time_unix_nano"), data.get("end_time")),
         events=events,
-        links=[item for item in data.get("links") or [] if isinstance(item, dict)],
+        links=[item for item in _list(data.get("links")) if isinstance(item, dict)],
         status_code=_STATUS.get(str(status.get("status_code")).rsplit(".", 1)[-1], 0),
         status_message=status.get("description") if isinstance(status.get("description"), str) else None,
         scope_name=str(scope.get("name") or ""),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..errors import EvidenceError
 from ..model.evidence import Notice, Source, SourceKind
+from .lines import open_source
 
 _ORDINAL = re.compile(r"[0-9]{4}")
 _INVOCATION = re.compile(r"invocation-.+")
@@ -22,7 +23,22 @@ _TRACE_SUFFIXES = (".jsonl", ".json", ".ndjson", ".binpb", ".pb", ".proto", ".lo
 _PACKED = (".zst", ".gz")
 _OTEL_LOGS = re.compile(r"otel.*logs?.*\.jsonl")
 _OTEL_METRICS = re.compile(r"otel.*metrics?.*\.jsonl")
+_ROTATED = re.compile(r"[.-][0-9]+$")
 _OWN_OUTPUT = re.compile(r"trajectory.*\.json(\.tmp)?")
+_SAVED = b'"schema": "abb.agent-trajectory.v1"'
+_RECORDER = re.compile(rb'"source"\s*:\s*"([a-z-]+)"')
+_LOOK = 4096
+_RECORDERS = {
+    b"interceptor": SourceKind.WIRE,
+    b"framework": SourceKind.FRAMEWORK,
+    b"acp": SourceKind.ACP,
+    b"otel": SourceKind.OTLP_TRACES,
+}
+_NAMED = {
+    "network.jsonl": SourceKind.WIRE,
+    "framework.jsonl": SourceKind.FRAMEWORK,
+    "acp-events.jsonl": SourceKind.ACP,
+}
 
 
 class Layout(StrEnum):
@@ -50,6 +66,8 @@ class Attempt:
     inputs: list[InputFolder] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    alone: bool = False
+    """One file was given: what lies beside it is not part of it."""
 
     def of(self, *kinds: SourceKind) -> list[Source]:
         return [source for source in self.sources if source.kind in kinds]
@@ -59,6 +77,8 @@ class Attempt:
         for candidate in self.sources:
             if candidate.path == path:
                 return candidate
+        if self.alone:
+            return None
         file = safe_join(self.root, path)
         if file is None:
             return None
@@ -80,6 +100,8 @@ def safe_join(root: Path, path: str) -> Path | None:
             return None
         except OSError as err:
             raise EvidenceError(f"cannot look at {path}: {err.strerror}") from err
+        except ValueError as err:  # a NUL or a lone surrogate: no file can have that name
+            raise EvidenceError(f"{path!r} is no file name") from err
         if stat.S_ISLNK(mode):
             raise EvidenceError(
                 f"{path} goes through a symbolic link",
@@ -126,7 +148,8 @@ def open_attempt(path: Path) -> Attempt:
     if path.is_symlink():
         raise EvidenceError(f"{path.name} is a symbolic link", hint="give the directory itself")
     if path.is_file():
-        return Attempt(path.parent, Layout.BARE, [], [Source(path.name, SourceKind.OTLP_TRACES, path)])
+        kind = _kind(path) or SourceKind.OTLP_TRACES
+        return Attempt(path.parent, Layout.BARE, [], [Source(path.name, kind, path)], alone=True)
     if not path.is_dir():
         raise EvidenceError(f"there is no {path.name or path}", hint="give an attempt directory or a trace file")
     for layout, base in _bases(path):
@@ -187,39 +210,70 @@ def _input_sources(attempt: Attempt, folder: InputFolder) -> None:
     directory = attempt.root / folder.path
     for entry in sorted(os.scandir(directory), key=lambda item: item.name):
         name = entry.name
-        if not name.startswith("otel") or not entry.is_file(follow_symlinks=False) or _OTEL_METRICS.fullmatch(name):
+        if not name.startswith("otel") or entry.is_dir(follow_symlinks=False) or _OTEL_METRICS.fullmatch(name):
             continue
         if name == "otel-live.jsonl":
             kind = SourceKind.ABB_OTEL_LIVE
         elif _OTEL_LOGS.fullmatch(name):
             kind = SourceKind.OTLP_LOGS
-        elif name.endswith(_TRACE_SUFFIXES + _PACKED) and name != "otel-status.json":
+        elif _plain(name).endswith(_TRACE_SUFFIXES) and name != "otel-status.json":
             kind = SourceKind.OTLP_TRACES
         else:
             continue
         _add(attempt, f"{folder.path}/{name}", kind, folder.ordinal)
 
 
+def _plain(name: str) -> str:
+    """The name without what packing and rotation add: `otel.jsonl` of `otel.jsonl.2.gz`."""
+    for _ in range(2):
+        for suffix in _PACKED:
+            name = name.removesuffix(suffix)
+        name = _ROTATED.sub("", name)
+    return name
+
+
+def _kind(file: Path) -> SourceKind | None:
+    """What a file of a folder of traces holds, by its first bytes, else by its name; None for a saved trajectory and
+    for records of a recorder that tells of no step. Raises `EvidenceError` where it cannot be read."""
+    descriptor = open_source(file)
+    try:
+        head = os.read(descriptor, _LOOK)
+    finally:
+        os.close(descriptor)
+    if _SAVED in head and head.lstrip()[:1] == b"{":
+        return None
+    if b'"abb.observe.event.v1"' in head.split(b"\n", 1)[0]:
+        said = _RECORDER.search(head.split(b'"data"', 1)[0])
+        if said is not None:
+            return _RECORDERS.get(said[1])
+    return _NAMED.get(_plain(file.name), SourceKind.OTLP_TRACES)
+
+
 def _bare(root: Path) -> Attempt:
     attempt = Attempt(root, Layout.BARE)
     for folder, names, files in os.walk(root, followlinks=False):
         names.sort()
-        for name in sorted(files):
+        for name in sorted([*names, *files]):
             file = Path(folder) / name
             relative = file.relative_to(root).as_posix()
-            plain = name
-            for suffix in _PACKED:
-                plain = plain.removesuffix(suffix)
-            if not plain.endswith(_TRACE_SUFFIXES) or _OWN_OUTPUT.fullmatch(name) or _OTEL_METRICS.fullmatch(name):
-                continue
             if file.is_symlink():
-                attempt.notices.append(Notice("symlink_refused", "a symbolic link is not followed", relative))
+                if name in names or _plain(name).endswith(_TRACE_SUFFIXES):
+                    attempt.notices.append(Notice("symlink_refused", "a symbolic link is not followed", relative))
                 continue
-            kind = SourceKind.WIRE if plain == "network.jsonl" else SourceKind.OTLP_TRACES
-            kind = SourceKind.FRAMEWORK if plain == "framework.jsonl" else kind
-            kind = SourceKind.ACP if plain == "acp-events.jsonl" else kind
-            attempt.sources.append(Source(relative, kind, file))
+            if name in names or not _plain(name).endswith(_TRACE_SUFFIXES):
+                continue
+            if _OWN_OUTPUT.fullmatch(name) or _OTEL_METRICS.fullmatch(name):
+                continue
+            try:
+                kind = _kind(file)
+            except EvidenceError as err:
+                attempt.notices.append(Notice("unreadable_source", str(err), relative))
+                continue
+            if kind is not None:
+                attempt.sources.append(Source(relative, kind, file))
     if not attempt.sources:
+        if attempt.notices:
+            raise EvidenceError(f"{attempt.notices[0].path}: {attempt.notices[0].message}", hint="copy the files here")
         raise EvidenceError(
             f"nothing was recorded in {root.name}",
             hint="expected steps/NNNN/, evaluation/inputs/NNNN/, invocation-*/output/, or files of OTLP traces",

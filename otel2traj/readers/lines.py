@@ -25,7 +25,7 @@ class Line(NamedTuple):
 def open_source(file: Path) -> int:
     """A read-only descriptor of a regular file, never through a symbolic link. Raises `EvidenceError`."""
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as err:
         raise EvidenceError(
             f"cannot read {file.name}: {err.strerror}", hint="check the path and its permissions"
