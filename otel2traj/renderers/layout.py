@@ -109,7 +109,7 @@ class StepLayout:
             words.append((where, Tone.NOTE))
         if log.tool_call_id is not None:
             words.append((f"id {log.tool_call_id}", Tone.DIM))
-        took = seconds(log.extra.get("started_at"), log.extra.get("ended_at"))
+        took = seconds(log.evidence.get("started_at"), log.evidence.get("ended_at"))
         if took is not None:
             words.append((took, Tone.DIM))
         out: list[Block] = [Line([("tool ", Tone.STRONG), (name, Tone.NAME), ("  ", Tone.PLAIN), *joined(words)], 1)]

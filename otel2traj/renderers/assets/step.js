@@ -142,6 +142,12 @@ function exitWords(status) {
   return words.join(", ") || "exit status without a code";
 }
 
+/** How long an execution took by its recorded times; null where one is missing or is no time. */
+function logTook(log) {
+  const took = Date.parse(log.evidence.ended_at) - Date.parse(log.evidence.started_at);
+  return Number.isNaN(took) ? null : seconds(took);
+}
+
 function logView(run, record, log, go) {
   const exit = exitWords(log.exit_status);
   const exitBad = isObject(log.exit_status) && ((said(log.exit_status.exitCode) && log.exit_status.exitCode !== 0) || said(log.exit_status.signal));
@@ -152,6 +158,7 @@ function logView(run, record, log, go) {
   const box = el("div", { class: "box log " + side },
     el("div", { class: "head" }, el("span", { class: "tool" }, log.tool_name ?? "(no name recorded)"), pill(tone, words), pill(linkTone, linkWords),
       exit !== null && pill(exitBad ? "bad" : "plain", (exitBad ? "✗ " : "") + exit), isObject(guess) && pill("note", "i inferred"),
+      logTook(log) !== null && el("span", { class: "muted" }, logTook(log)),
       log.tool_call_id !== null && el("span", { class: "mono muted" }, log.tool_call_id)));
   if (isObject(guess))
     box.append(el("p", null, "Inferred, not linked: the execution is probably ", el("a", { href: "#step-" + guess.step_id }, "step " + guess.step_id), ", by rule " + guess.rule + "."));

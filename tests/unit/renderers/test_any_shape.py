@@ -45,6 +45,8 @@ EVIDENCE = st.fixed_dictionaries(
         "inferred_call": GUESSES | ANY,
         "reported_result": GUESSES | ANY,
         "candidates": ANY,
+        "started_at": ANY,
+        "ended_at": ANY,
     },
 )
 LOGS = st.builds(
