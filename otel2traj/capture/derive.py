@@ -11,6 +11,7 @@ import importlib
 import os
 import queue
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -45,8 +46,8 @@ class Deriver:
         while True:
             try:
                 busy = self.router.poll().records > 0
-            except OSError as err:
-                print(f"otel2traj: attempts cannot be written: {err.strerror or err}", file=sys.stderr, flush=True)
+            except (OSError, sqlite3.Error) as err:
+                print(f"otel2traj: attempts cannot be written: {err}", file=sys.stderr, flush=True)
                 busy = False
                 time.sleep(1)
             command = _next(commands, 0 if busy or built else _POLL)

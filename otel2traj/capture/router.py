@@ -18,10 +18,9 @@ from typing import IO, Final
 
 from .. import canonical
 from ..errors import RefusedError
-from .check import BadBody
-from .inflate import InflateError, TooLarge, inflate
-from .segments import Encoding, Record, Signal, after_padding, is_live, lock, read_from, segment_files
-from .split import BY_TRACE, Claim, Piece, split
+from .inflate import inflate
+from .segments import MAX_BODY, Record, Signal, after_padding, is_live, lock, read_from, segment_files
+from .split import BY_TRACE, Claim, Piece, Split, split
 from .state import State
 
 LOG: Final = "log"
@@ -48,9 +47,8 @@ class Routed:
 class Router:
     """The deriving side of one output directory. One process at a time: raises `RefusedError` when another has it."""
 
-    def __init__(self, root: Path, *, limit: int = 64 << 20) -> None:
+    def __init__(self, root: Path) -> None:
         self._root = root
-        self._limit = limit
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = (root / "derive.lock").open("ab")
         if not lock(self._lock.fileno()):
@@ -137,21 +135,18 @@ class Router:
 
     def _route(self, record: Record, segment: str, done: Routed) -> None:
         done.records += 1
-        digest = hashlib.sha256(bytes((record.signal, record.content)) + record.body).digest()[:16]
-        if record.items and not self.state.first_time(digest):
-            done.repeats += 1
-            self.state.note("repeated-bodies", 1)
-            return
-        notes: Counter[str] = Counter()
-        try:
-            plain = inflate(Encoding(record.encoding).name.lower(), record.body, self._limit)
-            done.bytes += len(plain)
-            pieces = split(record.signal, record.content, plain)
-        except (InflateError, TooLarge, BadBody, KeyError):
+        plain, pieces = _read(record)
+        done.bytes += len(plain)
+        if pieces is None:
             done.unreadable += 1
             self._note(segment, record, Counter({"unreadable-bodies": 1}))
             return
-        notes.update(pieces.notes)
+        kind = bytes((record.signal, record.content))
+        if record.items and not self.state.first_time(hashlib.sha256(kind + plain).digest()[:16]):
+            done.repeats += 1
+            self.state.note("repeated-bodies", 1)
+            return
+        notes = pieces.notes
         if pieces.dropped:
             notes["items-without-identity"] += pieces.dropped
         for piece in pieces.pieces:
@@ -362,6 +357,17 @@ class Router:
         (self._root / REPAIRS).unlink(missing_ok=True)
         self.state = State(self._root / STATE)
         self._finished = set()
+
+
+def _read(record: Record) -> tuple[bytes, Split | None]:
+    """The plain body and its lines; None for lines where one bad record must not keep those after it from being
+    routed."""
+    plain = b""
+    try:
+        plain = inflate(record.encoding.name.lower(), record.body, MAX_BODY)
+        return plain, split(record.signal, record.content, plain)
+    except Exception:
+        return plain, None
 
 
 def _copy(source: IO[bytes], target: IO[bytes], offset: int, length: int) -> None:

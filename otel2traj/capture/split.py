@@ -348,7 +348,7 @@ def _plain_text(value: JsonValue) -> str | None:
         return None
     text = value.get("stringValue")
     if isinstance(text, str):
-        return text if text.strip() else None
+        return text.encode("utf-8", "backslashreplace").decode() if text.strip() else None
     number = value.get("intValue")
     return str(number) if isinstance(number, (int, str)) else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -14,7 +15,7 @@ from otel2traj.capture.router import ATTEMPTS
 from otel2traj.capture.segments import Signal
 from otel2traj.errors import EvidenceError
 
-from .requests import logs, span, traces
+from .requests import items, logs, span, traces
 from .test_router import OTHER, feed, own
 
 
@@ -131,3 +132,26 @@ def test_stop_leaves_the_rest_for_next_time(tmp_path: Path) -> None:
     again.router.drain()
     assert by_id(again) == {"s": (False, None)}
     again.close()
+
+
+def test_a_full_disk_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deriver = Deriver(tmp_path, touch, 0.0)
+    feed(tmp_path, traces(span(session__id="s")))
+    real = deriver.router._flush
+    failures = [sqlite3.OperationalError("database or disk is full"), OSError(28, "No space left on device")]
+
+    def flush() -> None:
+        if failures:
+            raise failures.pop()
+        real()
+
+    monkeypatch.setattr(deriver.router, "_flush", flush)
+    monkeypatch.setattr("otel2traj.capture.derive.time.sleep", lambda seconds: None)
+    commands: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Timer(1.0, commands.put, ("drain",)).start()
+    deriver.run(commands)
+    deriver.close()
+    assert len(items(tmp_path / ATTEMPTS / "s" / "otel.jsonl")) == 1
+    assert capsys.readouterr().err.count("cannot be written") == 2

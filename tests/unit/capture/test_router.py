@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any
 
 import pytest
 
+import otel2traj.capture.router
 from otel2traj.capture.router import ATTEMPTS, LOG, REPAIRS, STATE, UNROUTED, Router
 from otel2traj.capture.segments import Content, Encoding, Signal
 from otel2traj.capture.spool import Spool
 from otel2traj.errors import RefusedError
 
-from .requests import TRACE, as_json, items, lines, log, logs, metrics, span, traces
+from .requests import SPAN, TRACE, as_json, items, lines, log, logs, metrics, span, traces
 
 OTHER = "11111111111111111111111111111111"
 
@@ -114,6 +116,45 @@ def test_a_body_sent_again_is_counted_and_dropped(tmp_path: Path) -> None:
     assert router.state.notes() == {"repeated-bodies": 2}
     router.close()
     assert len(lines(tmp_path / ATTEMPTS / "s" / "otel.jsonl")) == 1
+
+
+def test_the_same_batch_packed_anew_is_still_the_same(tmp_path: Path) -> None:
+    body = as_json(traces(span(session__id="s")))
+    spool = Spool(tmp_path / LOG, min_free=0)
+    for packed in (gzip.compress(body, 1, mtime=1), gzip.compress(body, 9, mtime=2)):
+        spool.append_and_wait(Signal.TRACES, Content.JSON, Encoding.GZIP, 1, packed)
+    spool.close()
+    router = Router(tmp_path)
+    assert router.drain().repeats == 1
+    router.close()
+
+
+def test_a_record_that_cannot_be_routed_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = otel2traj.capture.router.split
+
+    def split(signal: Signal, content: Content, body: bytes) -> Any:
+        if b"poison" in body:
+            raise ZeroDivisionError
+        return real(signal, content, body)
+
+    monkeypatch.setattr("otel2traj.capture.router.split", split)
+    feed(tmp_path, b"\xff not json", traces(span(session__id="poison")), traces(span(own=own(5), session__id="fine")))
+    router = Router(tmp_path)
+    done = router.drain()
+    router.close()
+    assert (done.records, done.unreadable) == (3, 2)
+    assert spans_of(tmp_path) == {"fine": [own(5)]}
+    assert [line["repair"] for line in lines(tmp_path / REPAIRS)] == ["unreadable-bodies"] * 2
+
+
+@pytest.mark.parametrize("name", ["\\ud83d", "a\\u0000b", "x" * 5000, "..", "💥/💥"])
+def test_any_text_may_name_a_session(tmp_path: Path, name: str) -> None:
+    body = as_json(traces(span(session__id="NAME"))).replace(b"NAME", name.encode())
+    feed(tmp_path, body, body.replace(SPAN.encode(), own(2).encode()))
+    route(tmp_path)
+    (found,) = spans_of(tmp_path).values()
+    assert len(found) == 2
+    assert [path.parent for path in (tmp_path / ATTEMPTS).iterdir()] == [tmp_path / ATTEMPTS]
 
 
 def test_repairs_are_written_down_with_their_place(tmp_path: Path) -> None:
