@@ -26,6 +26,8 @@ _decode = msgspec.json.Decoder().decode
 _UNLIKE_STDLIB: Final = re.compile(rb"(?:^|[:\[,])-?(?:0\.0000[0-9]*|[0-9][0-9.]*e[-+]?[0-9]+)(?:[,\]}]|$)")
 _SAME_EXPONENTS: Final = orjson.dumps([1e16, -1.5e300]) == b"[1e+16,-1.5e+300]"
 """Whether this orjson writes large numbers as the standard library does; it does since 3.11.7."""
+_NUMBER: Final = 40
+"""More bytes than any number has that orjson writes for a float."""
 _CANONICAL: Final = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
@@ -154,18 +156,36 @@ def ascii_text(value: Any) -> str:
     return json.dumps(value)
 
 
-def canonical_bytes(value: Any) -> bytes:
+def canonical_bytes(value: Any, *, finite: bool = False) -> bytes:
     """Sorted keys, no ASCII escapes, separators `,` and `:`: exactly `json.dumps(value, sort_keys=True,
     ensure_ascii=False, separators=(",", ":"))` as UTF-8. orjson is used only where its bytes are the same. Numbers that
-    are not finite have no JSON, and orjson would write them as null: they raise `JsonError` (no reader gives any)."""
+    are not finite have no JSON, and orjson would write them as null: they raise `JsonError` (no reader gives any).
+    `finite`: the value is as `loads` gave it, so that no such number need be looked for."""
     try:
         fast = orjson.dumps(value, option=_CANONICAL)
     except (TypeError, orjson.JSONEncodeError):
         return _stdlib_canonical(value)
-    suspect = b"e-" in fast or b"0.0000" in fast or not _SAME_EXPONENTS  # else no number differs: spare the search
-    if (suspect and _UNLIKE_STDLIB.search(fast) is not None) or (b"null" in fast and _has_non_finite(value)):
+    if _unlike_stdlib(fast) or (not finite and b"null" in fast and _has_non_finite(value)):
         return _stdlib_canonical(value)
     return fast
+
+
+def _unlike_stdlib(written: bytes) -> bool:
+    """Whether there may be a number that the standard library writes otherwise. Looked for around the few places where
+    one can stand: a search for whole numbers costs more than the writing."""
+    if not _SAME_EXPONENTS:
+        return _UNLIKE_STDLIB.search(written) is not None
+    at = written.find(b"e-")
+    while at > 0:
+        if 48 <= written[at - 1] <= 57 and _UNLIKE_STDLIB.search(written[max(at - _NUMBER, 0) : at + 8]) is not None:
+            return True
+        at = written.find(b"e-", at + 2)
+    at = written.find(b"0.0000")
+    while at >= 0:
+        if _UNLIKE_STDLIB.search(written[max(at - 2, 0) : at + _NUMBER]) is not None:
+            return True
+        at = written.find(b"0.0000", at + 6)
+    return False
 
 
 def _stdlib_canonical(value: Any) -> bytes:
@@ -177,15 +197,20 @@ def _stdlib_canonical(value: Any) -> bytes:
 
 
 def _has_non_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return not math.isfinite(value)
     stack = [value]
     while stack:
         item = stack.pop()
-        if isinstance(item, dict):
-            stack.extend(item.values())
-        elif isinstance(item, (list, tuple)):
-            stack.extend(item)
-        elif isinstance(item, float) and not math.isfinite(item):
-            return True
+        for each in item.values() if isinstance(item, dict) else item if isinstance(item, (list, tuple)) else ():
+            kind = type(each)
+            if kind is str or kind is int or each is None:
+                continue
+            if isinstance(each, float):
+                if not math.isfinite(each):
+                    return True
+            else:
+                stack.append(each)
     return False
 
 
@@ -209,6 +234,6 @@ def sha256_hex(data: bytes | memoryview) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def sha256_canonical(value: Any) -> str:
+def sha256_canonical(value: Any, *, finite: bool = False) -> str:
     """SHA-256, in hex, over `canonical_bytes(value)`."""
-    return sha256_hex(canonical_bytes(value))
+    return sha256_hex(canonical_bytes(value, finite=finite))
