@@ -30,6 +30,7 @@ _NUMBER: Final = 40
 """More bytes than any number has that orjson writes for a float."""
 _CANONICAL: Final = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_REPAIRABLE: Final = re.compile(r"\\u[dD][89a-fA-F]|\bNaN\b|\bInfinity\b|[eE]\+?[0-9]{3}|[\ud800-\udfff]")
 
 
 class JsonError(ValueError):
@@ -80,6 +81,24 @@ def loads_tolerant(data: bytes | bytearray | memoryview) -> tuple[JsonValue, tup
         text = raw.decode("utf-8", "replace")
         repairs.append("invalid-utf-8")
 
+    value = _repaired(text, repairs)
+    if "\\u" in text and _has_surrogate(value):
+        repairs.append("lone-surrogate")
+    return value, tuple(repairs)
+
+
+def loads_text(text: str) -> JsonValue:
+    """JSON inside a string of a record: strict, but for lone surrogates and numbers that are not finite, which clients
+    write into such strings and which are kept as `loads_tolerant` keeps them. Raises `JsonError`."""
+    try:
+        return loads(text)
+    except JsonError:
+        if _REPAIRABLE.search(text) is None:
+            raise
+    return _repaired(text, [])
+
+
+def _repaired(text: str, repairs: list[str]) -> JsonValue:
     def constant(word: str) -> str:
         if "non-finite-number" not in repairs:
             repairs.append("non-finite-number")
@@ -92,12 +111,9 @@ def loads_tolerant(data: bytes | bytearray | memoryview) -> tuple[JsonValue, tup
     if too_deep(text):
         raise JsonError(f"nesting deeper than {MAX_DEPTH}")
     try:
-        value = json.loads(text, parse_constant=constant, parse_float=number)
+        return json.loads(text, parse_constant=constant, parse_float=number)  # type: ignore[no-any-return]
     except (ValueError, RecursionError) as err:
         raise JsonError(str(err)) from err
-    if "\\u" in text and _has_surrogate(value):
-        repairs.append("lone-surrogate")
-    return value, tuple(repairs)
 
 
 def too_deep(text: str) -> bool:

@@ -258,8 +258,9 @@ class Builder:
         finished = any(head.finished for head in execution.heads())
         failed = reading.is_error if reading.is_error is not None else execution.head.failed
         if not finished:
-            log.execution_status = ExecutionStatus.NOT_OBSERVED
             self._notice("unfinished_span", f"tool execution {execution.head.span_id} never ended", execution.head)
+        if not finished and reading.result is None:
+            log.execution_status = ExecutionStatus.NOT_OBSERVED
         else:
             log.execution_status = ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED
         log.exit_status, terminal = self._exit_status(execution, reading)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ..canonical import JsonError, JsonValue, loads
+from ..canonical import JsonError, JsonValue, loads_text
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Role
 from .base import Marks
@@ -37,7 +37,7 @@ def plain(value: JsonValue) -> JsonValue:
     if not isinstance(value, str):
         return value
     try:
-        return loads(value)
+        return loads_text(value)
     except JsonError:
         return decode(value).value
 

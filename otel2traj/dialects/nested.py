@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Final, NamedTuple
 
-from ..canonical import JsonError, JsonValue, loads
+from ..canonical import JsonError, JsonValue, loads_text
 
 LAYERS: Final = 3
 MAX_REPR: Final = 1_000_000
@@ -40,7 +40,7 @@ def decode(value: JsonValue, *, quoted: bool = False, repair: bool = True, layer
     for layer in range(layers):
         if looks_like_json(text):
             try:
-                return Decoded(loads(text))
+                return Decoded(loads_text(text))
             except JsonError:
                 recovered = recover(text) if repair else None
             return (
@@ -49,7 +49,7 @@ def decode(value: JsonValue, *, quoted: bool = False, repair: bool = True, layer
         if not text.startswith('"'):
             break
         try:
-            inner = loads(text)
+            inner = loads_text(text)
         except JsonError:
             break
         if not isinstance(inner, str):
@@ -68,7 +68,7 @@ def decode_arguments(value: JsonValue) -> JsonValue:
         if not (looks_like_json(value) or value.startswith('"{')):
             return value
         try:
-            value = loads(value)
+            value = loads_text(value)
         except JsonError:
             return value
     return value
@@ -79,7 +79,7 @@ def decode_repr(value: JsonValue) -> JsonValue:
     if not isinstance(value, str) or len(value) > MAX_REPR or not looks_like_json(value):
         return value
     try:
-        return loads(value)
+        return loads_text(value)
     except JsonError:
         pass
     try:
@@ -179,7 +179,7 @@ def _string_end(text: str, pos: int) -> int:
 
 def _try(text: str) -> JsonValue:
     try:
-        return loads(text)
+        return loads_text(text)
     except JsonError:
         return None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
-from ..canonical import JsonError, JsonObject, JsonValue, loads
+from ..canonical import JsonError, JsonObject, JsonValue, loads_text
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.message import Message, ToolCall
 from ..model.reading import Role
@@ -161,7 +161,7 @@ def unquote(draft: Draft, key: str, field: str) -> JsonValue:
     if not isinstance(raw, str):
         return raw
     try:
-        return loads(raw)
+        return loads_text(raw)
     except JsonError:
         if raw[:1] in ('"', "{", "["):
             draft.cut(field)
@@ -178,7 +178,7 @@ def _tools(draft: Draft) -> list[JsonObject] | None:
     out: list[JsonObject] = []
     for item in raw:
         try:
-            tool = loads(item) if isinstance(item, str) else item
+            tool = loads_text(item) if isinstance(item, str) else item
         except JsonError:
             draft.cut("tools")
             continue
