@@ -69,7 +69,7 @@ _NODE_RULES: Final = {
     "generic_activity": "n_activity",
     "generic_artefact": "n_artefact",
 }
-_DESCRIBE: Final = {
+DESCRIBE: Final = {
     "execution": {"framework": "framework", "agent_id": "agentId", "case_id": "caseId", "run_id": "runId"},
     "actor": {"name": "name"},
     "scope": {"ordinal": "ordinal", "input_id": "inputId"},
@@ -155,7 +155,7 @@ class Core:
             Node(x(record["id"]), kind),
             basis(record),
             self._attributes(kind, record),
-            types=_types(kind, record),
+            types=finer_types(kind, record),
         )
         relate = self._relations.get(kind)
         if relate is not None:
@@ -165,7 +165,7 @@ class Core:
 
     def _attributes(self, kind: str, record: JsonObject) -> JsonObject:
         out: JsonObject = {}
-        for field, term in _DESCRIBE.get(kind, {}).items():
+        for field, term in DESCRIBE.get(kind, {}).items():
             value = known(record, field)
             if value is not None:
                 out[f"apv:{term}"] = literal(value)
@@ -301,7 +301,7 @@ class Core:
             self._builder.relation("gen_input_result", result, handling, basis(record, "result"))
 
 
-def _types(kind: str, record: JsonObject) -> tuple[str, ...]:
+def finer_types(kind: str, record: JsonObject) -> tuple[str, ...]:
     """The finer type of a node, read off the record's own role."""
     if kind == "message":
         found = MESSAGE_TYPES.get(role_of(record))

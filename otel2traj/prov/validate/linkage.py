@@ -10,7 +10,7 @@ from ...canonical import JsonObject
 from ...model.finding import Finding
 from ...model.unknown import EvidenceClass
 from ..constraints.statements import RELATIONS
-from ..core import STATUS, known, prov_time
+from ..core import DESCRIBE, STATUS, finer_types, known, literal, prov_time
 from ..document import CLASSES, REASONS
 from .profile import bundles, element, names, statements
 from .resolve import AerIndex
@@ -22,6 +22,7 @@ RULES: Final = {
     "linkage.basis": "The basis rule is the one that gave the field.",
     "linkage.ends": "The ends of a relation are the record it points to and what its field names.",
     "linkage.time": "A time is the recorded one; where none was recorded there is none.",
+    "linkage.value": "What a node says of itself is what its record says: types, descriptions, scope, order.",
     "linkage.unknown": "A status is the declared reason, and a declared reason is never filled in.",
     "linkage.ambiguous": "A call whose execution is ambiguous or unknown is used by nothing in core.",
     "linkage.coverage": "Every model call, message and tool execution of the AER stands in core.",
@@ -62,6 +63,8 @@ class _Linkage:
                         self._unambiguous(item, place)
                     elif section not in RELATIONS and key == f"x:{record['id']}":
                         self._node(item, record, place)
+                    elif section not in RELATIONS and key.removeprefix("x:") in self._aer.parts:
+                        self._part(key, item, record, place)
         nodes = {key for section, key, _ in statements(self._core) if section not in RELATIONS}
         for identifier, record in self._aer.records.items():
             if record.get("kind") in _COVERED and f"x:{identifier}" not in nodes:
@@ -106,6 +109,21 @@ class _Linkage:
             if end not in own and end not in named and end.partition("-")[0] not in named:
                 self.say("ends", f"{end} is neither {identifier} nor named by {item['apv:sourcePointer']}", place)
 
+    def _same(self, item: JsonObject, key: str, expected: Any, place: str) -> None:
+        if item.get(key) != expected:
+            self.say("value", f"{key} is {item.get(key)!r}, the record says {expected!r}", place)
+
+    def _same_names(self, item: JsonObject, key: str, identifiers: list[str], place: str) -> None:
+        if sorted(names(item.get(key))) != sorted(f"x:{one}" for one in identifiers):
+            self.say("value", f"{key} does not name {', '.join(identifiers) or 'nothing'}", place)
+
+    def _part(self, key: str, item: JsonObject, record: JsonObject, place: str) -> None:
+        """A call request says the name of its call, and which message it is part of."""
+        part: JsonObject = next((one for one in record["parts"] if f"x:{one['id']}" == key), {})
+        name = part.get("name")
+        self._same(item, "apv:toolName", name if isinstance(name, str) else None, place)
+        self._same_names(item, "apv:partOf", [str(record["id"])], place)
+
     def _unambiguous(self, item: JsonObject, place: str) -> None:
         part = str(item.get("prov:entity")).removeprefix("x:")
         holder = self._aer.records.get(self._aer.parts.get(part, ""), {})
@@ -118,6 +136,15 @@ class _Linkage:
             stated = item.get(key)
             if stated is not None and stated != prov_time(known(record, field)):
                 self.say("time", f"{key} {stated!r} was not recorded", place)
+        kind = str(record["kind"])
+        for field, term in DESCRIBE.get(kind, {}).items():
+            value = known(record, field)
+            self._same(item, f"apv:{term}", None if value is None else literal(value), place)
+        self._same_names(item, "apv:inScope", _values(known(record, "scope")), place)
+        self._same_names(item, "apv:afterCausal", record["after"], place)
+        finer = finer_types(kind, record)
+        if not set(finer) <= set(names(item.get("prov:type"))) or len(names(item.get("prov:type"))) != 1 + len(finer):
+            self.say("value", f"the types of {record['id']} are not those of its record", place)
         unknown = record.get("unknown") or {}
         for field, term in STATUS.items():
             stated = item.get(f"apv:{term}Status")

@@ -394,6 +394,16 @@ LINKAGE: dict[str, tuple[str, JsonObject]] = {
         doc(lambda d: node(d, "activity", "x:te0").update({"prov:startTime": NOW})),
     ),
     "another time": ("linkage.time", doc(lambda d: node(d, "activity", "x:mc0").update({"prov:startTime": NOW}))),
+    "another tool": ("linkage.value", doc(lambda d: node(d, "activity", "x:te0").update({"apv:toolName": "rm"}))),
+    "another call": ("linkage.value", doc(lambda d: node(d, "entity", CALL).update({"apv:toolName": "rm"}))),
+    "another order": (
+        "linkage.value",
+        doc(lambda d: node(d, "activity", "x:te0")["apv:afterCausal"].update({"$": "x:m0"})),
+    ),
+    "another type": (
+        "linkage.value",
+        doc(lambda d: node(d, "agent", "x:a0")["prov:type"].append({"$": "apv:Judge", "type": "prov:QUALIFIED_NAME"})),
+    ),
     "another reason": (
         "linkage.unknown",
         doc(lambda d: node(d, "activity", "x:te0")["apv:startTimeStatus"].update({"$": "apv:Withheld"})),
