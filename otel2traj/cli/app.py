@@ -31,6 +31,7 @@ COMMANDS: tuple[str, ...] = (
     "export",
     "match",
     "prov",
+    "corpus",
 )
 """Modules of this package, each with a `register(app)`; one line adds a command or a group."""
 
