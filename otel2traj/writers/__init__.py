@@ -6,6 +6,7 @@ from ..registry import Registry
 from .atif import Atif
 from .base import Writer
 from .chat_rows import OpenAIChatRows, TrlRows
+from .forensic import AgentVForensic
 from .inspect_log import InspectLog
 from .ledger import TrajectoryLedger
 from .otlp import OtlpJson
@@ -19,6 +20,7 @@ WRITERS: Registry[Writer] = Registry(
     TrajectoryWriter(),
     StepsJsonl(),
     TrajectoryLedger(),
+    AgentVForensic(),
     Atif(),
     OpenAIChatRows(),
     TrlRows(),

@@ -96,9 +96,10 @@ def _agent(step: Step, turn: int | None) -> JsonObject:
     output = step.output
     identity = AGENT if step.agent_name is None else f"{AGENT}:{step.agent_name}"
     entry = _entry(identity, "agent", output.get("text"), turn, _time(step), _evidence(step, step.evidence))
+    emitted = output.get("tool_calls")
     calls = [
         {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("arguments")}
-        for call in output.get("tool_calls") or []
+        for call in (emitted if isinstance(emitted, list) else [])
         if isinstance(call, dict)
     ]
     if calls:

@@ -23,7 +23,6 @@ class ToolRegistry:
     def __init__(self) -> None:
         self.tools: JsonObject = {}
         self.conflicts: set[str] = set()
-        self._seen: set[int] = set()
         self._texts: dict[str, JsonObject] = {}
 
     def add(self, tools: JsonValue) -> None:
@@ -51,7 +50,7 @@ def _interface(function: JsonObject) -> JsonObject:
 def protocol(step: Step, transport: Transport | None) -> str | None:
     """How a model call travelled: `sse`, `http` or `grpc` by its wire records, else `stdio` where ACP told of it, else
     `mcp` where a tool of the turn was reached that way, else None."""
-    records = [item for item in step.evidence.get("records") or [] if isinstance(item, dict)]
+    records = _records(step.evidence)
     if step.source is not StepSource.FRAMEWORK:
         parameters: Any = step.input.get("parameters")
         stream = parameters.get("stream") if isinstance(parameters, dict) else None
@@ -60,12 +59,18 @@ def protocol(step: Step, transport: Transport | None) -> str | None:
         named = None if transport is None else transport(records)
         return "http" if named is None else named
     logs = [log.evidence for log in step.tool_logs]
-    theirs = [item for said in logs for item in said.get("records") or [] if isinstance(item, dict)]
+    theirs = [item for said in logs for item in _records(said)]
     if any(str(item.get("path")).rpartition("/")[2] == _ACP_FILE for item in (*records, *theirs)):
         return "stdio"
-    if any("mcp" in str(name) for said in logs for name in (said.get("said_by") or {}).values()):
+    told = [said.get("said_by") for said in logs]
+    if any("mcp" in str(name) for said_by in told if isinstance(said_by, dict) for name in said_by.values()):
         return "mcp"
     return None
+
+
+def _records(evidence: JsonObject) -> list[JsonObject]:
+    found = evidence.get("records")
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 class States:

@@ -18,7 +18,11 @@ RULES: Final = (
         Category.LOGIC_STATE_MISMATCH,
         "A metric named `state_verification` did not hold.",
     ),
-    Rule("triage.parity_state_divergence", Category.PARITY_STATE_DIVERGENCE, "A metric named `parity` did not hold."),
+    Rule(
+        "triage.parity_state_divergence",
+        Category.PARITY_STATE_DIVERGENCE,
+        "A metric named `parity` did not hold, or an error of the environment speaks of parity or a mismatch.",
+    ),
 )
 
 

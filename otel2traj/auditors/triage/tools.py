@@ -29,6 +29,8 @@ class Tools:
         known: JsonObject = registry if isinstance(registry, dict) else {}
         read = entries(history)
         ran, refused = _executions(read)
+        there = {entry.told.get("tool") for entry in read if entry.kind == ENVIRONMENT and entry.status == "success"}
+        known = {**{name: None for name in there if isinstance(name, str)}, **known} if known else known
         called: set[str] = set()
         out: list[Observation] = []
         for entry in read:
@@ -74,7 +76,7 @@ def _calls(entry: Entry, known: JsonObject, ran: set[str], refused: dict[str, st
             if call.id is not None and call.id in ran:
                 continue
             if call.name not in known:
-                yield _seen(entry, f"call of {call.name}, which is not among the {len(known)} tools offered", "high")
+                yield _seen(entry, f"call of {call.name}, which is not among the tools offered", "high")
             else:
                 extra = _undeclared(call, known[call.name])
                 if extra:

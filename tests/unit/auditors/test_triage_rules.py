@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from otel2traj.auditors.triage import RULES, STAGES, diagnose
 from otel2traj.auditors.triage.advice import ADVICE
@@ -14,6 +16,7 @@ from otel2traj.auditors.triage.conduct import base_action
 from otel2traj.auditors.triage.validity import check, schema
 from otel2traj.canonical import loads
 from otel2traj.model.forensic import FailureCategory
+from otel2traj.renderers.forensic import explain
 from tests.conftest import ROOT
 
 CASES = sorted((ROOT / "fixtures" / "audits").glob("triage.*/*.json"))
@@ -197,3 +200,34 @@ def test_the_chain_is_in_the_order_of_time() -> None:
         (20.0, None),
         (20.0, "entry_before"),
     ]
+
+
+_SAID = (
+    "agent_id env_id system_id user_id agent error success failed oom timeout {} [1] {cut 4111111111111111 "
+    "policy_violation"
+)
+_NAMES = (
+    "identity role content status error result tool tool_call_id tool_calls name arguments id function turn_index "
+    "timestamp evidence records path metric success trigger root_cause http_status error_code parameters command "
+    "cpu_percent"
+)
+_WORDS, _KEYS = st.sampled_from(_SAID.split()), st.sampled_from(_NAMES.split())
+_PLAIN = st.none() | st.booleans() | st.integers(-9, 999) | st.floats(allow_nan=False, allow_infinity=False) | _WORDS
+_JSON = st.recursive(
+    _PLAIN, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_KEYS, inner, max_size=6), max_leaves=25
+)
+_TOP = st.sampled_from([*schema()["properties"], "task_result"])
+
+
+@given(st.dictionaries(_TOP, _JSON | st.lists(st.dictionaries(_KEYS, _JSON, max_size=6), max_size=8), max_size=14))
+@settings(max_examples=300, deadline=None)
+def test_no_shape_of_a_ledger_raises(what: Any) -> None:
+    report, findings = diagnose(what)
+    assert findings == []
+    check(what)
+    assert [
+        finding for finding in check({**what, "diagnostic_report": report}) if "diagnostic_report" in str(finding)
+    ] == []
+    assert explain({**what, "diagnostic_report": report}).startswith("task ")
+    if isinstance(what.get("diagnostic_report"), dict):
+        explain(what)
