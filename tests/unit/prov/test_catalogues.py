@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 
 import pytest
 
 from otel2traj.model.unknown import EvidenceClass, UnknownReason
+from otel2traj.prov import rules
 from otel2traj.prov.core import STATUS
 from otel2traj.prov.document import CLASSES, ENDS, REASONS
 from otel2traj.prov.records import cited
@@ -74,3 +76,14 @@ def test_the_terms_that_others_know_are_kept() -> None:
         "Derived Inferred NotRecorded CallRequestInput"
     )
     assert set(published.split()) <= terms().keys()
+
+
+def test_no_rule_of_the_adapter_or_the_profiles_is_dead() -> None:
+    """Every name stands in the code of the room, whole or behind the prefix that the evidence completes."""
+    room = Path(rules.__file__).parents[1]
+    code = "".join(path.read_text("utf-8") for path in room.glob("*.py"))
+    for name in ("otel2traj", "sem"):
+        for rule in catalogue(name).rules.values():
+            stem = rule.name.removesuffix("_unverified")
+            prefixed = stem.startswith(("join_", "inferred_"))
+            assert f'"{stem}"' in code or prefixed, rule.id
