@@ -24,7 +24,7 @@ from ..model.trajectory import (
     ToolLog,
     TrajectoryStatus,
 )
-from ..pairing.actors import agent_of
+from ..pairing.actors import Actors
 from ..timestamps import format_ns
 from .archive import Archive
 from .documents import Documents
@@ -54,6 +54,7 @@ class Builder:
         self._notices: list[Notice] = list(plan.notices)
         self._ranges: dict[str, list[int]] = {}
         self._agents: dict[int, str | None] = {}
+        self._actors = Actors()
 
     def run(self, sinks: Iterable[StepSink]) -> Summary:
         sinks = tuple(sinks)
@@ -110,9 +111,9 @@ class Builder:
     def _agent(self, entry: ModelCall | Execution) -> str | None:
         if id(entry) not in self._agents:
             head = entry.head if isinstance(entry, Execution) else entry.span or entry.anchor
-            name = agent_of(head)
+            name = self._actors.of(head)
             if name is None and isinstance(entry, ModelCall):
-                name = next((found for lender in entry.lenders if (found := agent_of(lender)) is not None), None)
+                name = next((told for lender in entry.lenders if (told := self._actors.of(lender)) is not None), None)
             if name is None:
                 name = self._documents.agent_id
             if name is None and isinstance(entry, ModelCall) and entry.wire is not None:

@@ -23,7 +23,10 @@ class GraphNodes:
             if head.role is Role.MODEL_CALL:
                 above = head.parent
                 while above is not None and above.role is Role.CHAIN:
-                    self._models_below[id(above)] = self._models_below.get(id(above), 0) + 1
+                    below = self._models_below.get(id(above), 0) + 1
+                    if below > 2:
+                        break  # all further up have several too
+                    self._models_below[id(above)] = below
                     above = above.parent
 
     def recovered(self, head: SpanHead) -> list[ToolCall] | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..model.heads import SpanHead
 from ..model.reading import Role
-from .tree import ancestors
 
 
 def checkpoint_path(namespace: str) -> str | None:
@@ -13,21 +14,57 @@ def checkpoint_path(namespace: str) -> str | None:
     return "/".join(level for level in levels if level and not level.isdigit()) or None
 
 
-def agent_of(head: SpanHead | None) -> str | None:
-    """The checkpoint path of the span or its nearest ancestor that has one, else agent names from the outside in."""
-    if head is None:
-        return None
-    for node in (head, *head.twins):
-        if node.agent_path:
-            return checkpoint_path(node.agent_path)
-    names: list[str] = []
-    if head.agent_name is not None:
-        names.append(head.agent_name)
-    for above in ancestors(head):
-        if above.agent_path and not names:
-            return checkpoint_path(above.agent_path)
-        if above.role is Role.AGENT and above.agent_name is not None and (not names or names[-1] != above.agent_name):
-            names.append(above.agent_name)
-    if not names:
+class _Above(NamedTuple):
+    """What a span and the spans around it tell of the actor."""
+
+    path: str | None = None
+    """The nearest checkpoint path, where no named agent is nearer."""
+    nearest: str | None = None
+    """The nearest agent's name."""
+    names: str | None = None
+    """All agents' names from the outside in, joined by `/`."""
+
+
+class Actors:
+    """Tells the actor of any span of one tree. Every span is looked at once, however deep it lies."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, _Above] = {}
+
+    def of(self, head: SpanHead | None) -> str | None:
+        """The checkpoint path of the span or its nearest ancestor that has one, else agent names, outermost first."""
+        if head is None:
+            return None
+        for node in (head, *head.twins):
+            if node.agent_path:
+                return checkpoint_path(node.agent_path)
+        above = self._above(head.parent)
+        if head.agent_name is not None:
+            return _join(above, head.agent_name).names
+        if above.path is not None:
+            return checkpoint_path(above.path)
+        if above.names is not None:
+            return above.names
         return next((twin.agent_name for twin in head.twins if twin.agent_name is not None), None)
-    return "/".join(reversed(names))
+
+    def _above(self, head: SpanHead | None) -> _Above:
+        way: list[SpanHead] = []
+        while head is not None and id(head) not in self._known:
+            way.append(head)
+            head = head.parent
+        told = _Above() if head is None else self._known[id(head)]
+        for node in reversed(way):
+            named = node.role is Role.AGENT and node.agent_name is not None
+            if named:
+                assert node.agent_name is not None
+                told = _join(told, node.agent_name)
+            if node.agent_path:
+                told = told._replace(path=node.agent_path)
+            self._known[id(node)] = told
+        return told
+
+
+def _join(above: _Above, name: str) -> _Above:
+    if above.nearest == name:
+        return above._replace(path=None)
+    return _Above(None, name, name if above.names is None else f"{above.names}/{name}")

@@ -19,8 +19,9 @@ def find_executions(heads: Iterable[SpanHead]) -> list[Execution]:
     heads = list(heads)
     tools = [head for head in heads if head.role is Role.TOOL_EXECUTION]
     outer: dict[int, list[SpanHead]] = {}
+    enclosing = _Enclosing()
     for tool in tools:
-        around = _around(tool)
+        around = _around(tool, enclosing)
         if around is not None:
             outer.setdefault(id(around), []).append(tool)
     inner_of = {key: inner[0] for key, inner in outer.items() if len(inner) == 1}
@@ -30,9 +31,7 @@ def find_executions(heads: Iterable[SpanHead]) -> list[Execution]:
             executions[id(tool)] = Execution(tool, ordinal=tool.ordinal)
     for tool in tools:
         if id(tool) in inner_of:
-            innermost = inner_of[id(tool)]
-            while id(innermost) in inner_of:
-                innermost = inner_of[id(innermost)]
+            innermost = _innermost(tool, inner_of)
             execution = executions[id(innermost)]
             execution.wrappers.append(tool)
             execution.ordinal = execution.ordinal or tool.ordinal
@@ -42,21 +41,54 @@ def find_executions(heads: Iterable[SpanHead]) -> list[Execution]:
     return _across_recorders(found)
 
 
-def _around(tool: SpanHead) -> SpanHead | None:
+def _innermost(tool: SpanHead, inner_of: dict[int, SpanHead]) -> SpanHead:
+    """The end of a chain of wrappers; the way there is shortened for who asks next."""
+    way = []
+    current = tool
+    while id(current) in inner_of:
+        way.append(current)
+        current = inner_of[id(current)]
+    for wrapper in way:
+        inner_of[id(wrapper)] = current
+    return current
+
+
+class _Enclosing:
+    """The nearest tool span around a span, and whether a model call or an agent stands between them."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[SpanHead | None, bool]] = {}
+
+    def of(self, head: SpanHead) -> tuple[SpanHead | None, bool]:
+        way: list[SpanHead] = []
+        current: SpanHead | None = head
+        while current is not None and id(current) not in self._known:
+            way.append(current)
+            current = current.parent
+        for node in reversed(way):
+            above = node.parent
+            if above is None:
+                found: tuple[SpanHead | None, bool] = (None, False)
+            elif above.role is Role.TOOL_EXECUTION:
+                found = (above, False)
+            else:
+                tool, crossed = self._known[id(above)]
+                found = (tool, crossed or above.role in (Role.MODEL_CALL, Role.AGENT))
+            self._known[id(node)] = found
+        return self._known[id(head)]
+
+
+def _around(tool: SpanHead, enclosing: _Enclosing) -> SpanHead | None:
     """The tool span around this one that tells of the same execution, through recorded parents."""
-    current = tool.parent
-    crossed = False
-    while current is not None:
-        if current.role is Role.TOOL_EXECUTION:
-            if tool.tool_call_id is not None and current.tool_call_id is not None:
-                return current if tool.tool_call_id == current.tool_call_id else None
-            if crossed:
-                return None
-            mcp = _MCP in tool.dialects or _MCP in current.dialects
-            return current if mcp or _same_name(tool, current) else None
-        crossed = crossed or current.role in (Role.MODEL_CALL, Role.AGENT)
-        current = current.parent
-    return None
+    above, crossed = enclosing.of(tool)
+    if above is None:
+        return None
+    if tool.tool_call_id is not None and above.tool_call_id is not None:
+        return above if tool.tool_call_id == above.tool_call_id else None
+    if crossed:
+        return None
+    mcp = _MCP in tool.dialects or _MCP in above.dialects
+    return above if mcp or _same_name(tool, above) else None
 
 
 def _same_name(one: SpanHead, other: SpanHead) -> bool:

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from ..model.heads import SpanHead
 from ..model.reading import Role
-
-
-def ancestors(head: SpanHead) -> Iterator[SpanHead]:
-    """Recorded parents, nearest first."""
-    current = head.parent
-    while current is not None:
-        yield current
-        current = current.parent
 
 
 class NearestAncestor:
