@@ -30,6 +30,9 @@ class EvidenceError(Otel2TrajError):
 
     exit_code = 3
     code = "evidence.unreadable"
+    sources: tuple[dict[str, object], ...] = ()
+    """What had been read when it was given up: `{"path", "sha256"}`."""
+    warnings: tuple[str, ...] = ()
 
 
 class RefusedError(Otel2TrajError):

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from ..canonical import sha256_hex
 from ..errors import EvidenceError, Otel2TrajError, UsageError
 from ..model.trajectory import Header, StepSink, Summary, TrajectoryStatus
 from ..writers.trajectory import TrajectoryWriter
 from .source import drive, value_limit
 
 Progress = Callable[[str, int], None]
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,11 @@ def build_path(
     try:
         with BuildSession(path, inference=inference, progress=progress) as session:
             several = len(session.conversations) > 1
+            if several and output is not None and output.is_file():
+                raise UsageError(
+                    f"{len(session.conversations)} conversations are recorded here, and {output.name} is a file",
+                    hint="give a directory to -o, or name one conversation",
+                )
             for conversation in session.conversations:
                 file = _target(path, write, output, conversation.name, several)
                 with _writing(file, limit) as writer:
@@ -86,6 +93,8 @@ def build_path(
                 raise EvidenceError("no model call or tool execution was recorded here")
     except (EvidenceError, OSError) as err:
         summary = Summary(TrajectoryStatus.FAILED, error={"type": type(err).__name__, "message": _plain(err, path)})
+        if isinstance(err, EvidenceError):
+            summary.sources, summary.warnings = list(err.sources), list(err.warnings)
         file = _target(path, write, output, None, False)
         with _writing(file, limit) as writer:
             for sink in [*writer, *sinks()]:
@@ -118,8 +127,12 @@ def _target(path: Path, write: bool, output: Path | None, name: str | None, seve
 
 
 def safe_name(name: str) -> str:
-    """A file name from a recorded id: what is not plain is written as its code, so that no two ids meet."""
-    return re.sub(r"[^A-Za-z0-9._-]", lambda m: f"%{ord(m.group()):02X}", name).lstrip(".")[:200] or "unnamed"
+    """A file name from a recorded id: what is not plain is written as its code, and a long id ends in its digest, so
+    that no two ids meet."""
+    whole = re.sub(r"[^A-Za-z0-9._-]|^\.", lambda m: f"%{ord(m.group()):02X}", name)
+    if len(whole) > _LONGEST_NAME:
+        whole = f"{whole[: _LONGEST_NAME - 17]}-{sha256_hex(name.encode('utf-8', 'surrogatepass'))[:16]}"
+    return whole or "unnamed"
 
 
 @contextmanager

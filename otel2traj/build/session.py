@@ -13,7 +13,7 @@ from ..model.trajectory import StepSink, Summary
 from ..readers.attempt import Attempt, Layout, open_attempt
 from .archive import Archive
 from .bare import split_conversations
-from .builder import Builder
+from .builder import Builder, unique
 from .documents import Documents, read_documents
 from .glance import Glance
 from .graph_nodes import GraphNodes
@@ -41,12 +41,19 @@ class BuildSession:
         self.attempt: Attempt = open_attempt(path)
         self.archive = Archive(self.attempt)
         self._inference = inference
+        self.index: Index = Index()
         try:
-            self.index: Index = index_attempt(self.archive, progress)
+            self.index = index_attempt(self.archive, progress)
             self._refuse_nothing()
             self.glance = Glance(self.archive, self.index)
             self.glance.run()
             self.conversations = self._conversations()
+        except EvidenceError as err:
+            self.archive.close()
+            sources = self.archive.sources()
+            err.sources = tuple({"path": source.path, "sha256": source.sha256} for source in sources)
+            err.warnings = tuple(notice.render() for notice in unique([*self.index.notices, *self.archive.notices]))
+            raise
         except BaseException:
             self.archive.close()
             raise
@@ -92,7 +99,9 @@ class BuildSession:
         unreadable = [notice for notice in index.notices if notice.code == "unreadable_source"]
         if unreadable:
             raise EvidenceError(unreadable[0].message, hint="no source of the attempt could be read")
+        lost = sum(notice.lossy for notice in index.notices)
+        damage = f"; {lost} lines or records could not be read" if lost else ""
         raise EvidenceError(
-            "no span, model call or tool execution was recorded here",
+            f"no span, model call or tool execution was recorded here{damage}",
             hint="give an attempt directory, or files of OTLP traces; see docs/how-to/sdk.md",
         )
