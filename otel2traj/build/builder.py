@@ -216,7 +216,7 @@ class Builder:
                 self._attach(log, link.execution)
                 log.evidence["link_rule"] = link.rule
             elif link.status is LinkStatus.AMBIGUOUS:
-                log.evidence["candidates"] = [self._candidate(execution) for execution in link.candidates]
+                log.evidence["candidates"] = [self._candidate(link, execution) for execution in link.candidates]
                 log.evidence["emitters"] = link.emitters
             if link.inferred is not None and link.inferred_rule is not None:
                 log.evidence["inferred"] = {
@@ -236,11 +236,12 @@ class Builder:
             self._coverage.ambiguous_links += 1
         return log
 
-    def _candidate(self, execution: Execution) -> JsonObject:
+    def _candidate(self, link: ToolLink, execution: Execution) -> JsonObject:
         """An execution that may be the one: what is recorded of it, none of it a fact of the call."""
         reading = combine(self._glance.reading(head) for head in execution.heads())
         failed = reading.is_error if reading.is_error is not None else execution.head.failed
         return {
+            "in_scope": execution is link.in_scope,
             "tool_name": reading.tool_name,
             "input_arguments": reading.arguments,
             "outputs": reading.result if reading.result is not None else reading.error,

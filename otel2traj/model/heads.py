@@ -239,6 +239,8 @@ class ToolLink:
     execution: Execution | None = None
     candidates: list[Execution] = field(default_factory=list)
     emitters: int = 1
+    in_scope: Execution | None = None
+    """Among several candidates, the one whose recorded parents lead to this call and to no other emitter."""
     rule: str | None = None
     inferred: Execution | None = None
     inferred_rule: InferenceRule | None = None

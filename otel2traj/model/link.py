@@ -23,6 +23,7 @@ class JoinRule(StrEnum):
     FRAMEWORK_SPAN_ID = "framework_span_id"
     TRACEPARENT = "traceparent"
     RESPONSE_ID = "response_id"
+    TOOL_CALL_IDS = "tool_call_ids"
     ENCLOSING_SPAN = "enclosing_span"
 
 

@@ -1,20 +1,22 @@
 """Wire calls and model spans to model calls: which recordings tell of one call.
 
-First match wins: the span id in the interceptor's header, a span id in a trace context, the response's own id, and the
-only model span below the only wire call's named span. A model span with model spans below it is a wrapper; its leaves
-are the calls. Nothing is ever joined by time or by content.
+First match wins: the span id in the interceptor's header, a span id in a trace context, the response's own id, the ids
+of the tool calls it emitted, and the only model span below the span that one wire call alone names. A model span with
+model spans below it is a wrapper; its leaves are the calls. Nothing is ever joined by time or by content.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from ..model.evidence import Notice
-from ..model.heads import ModelCall, SpanHead, WireHead
+from ..model.heads import EmittedCall, ModelCall, SpanHead, WireHead
 from ..model.link import JoinRule
 from ..model.reading import Role
 from .tree import NearestAncestor
 
+T = TypeVar("T")
 BySpanId = Callable[[str], list[SpanHead]]
 
 
@@ -108,6 +110,7 @@ def pair_model_calls(
             mine.join = JoinRule.RESPONSE_ID
             joined[id(found)] = [mine]
             loose.remove(mine)
+    _join_emitted(loose, joined, calls, wires)
     _join_enclosed(loose, joined, by_head, tree)
     out = [*loose]
     absorbed = _absorb(joined, calls, by_response)
@@ -201,6 +204,55 @@ def _by_response_id(calls: list[ModelCall], wires: list[WireHead]) -> dict[str, 
         if wire.response_id is not None:
             on_wire[wire.response_id] = on_wire.get(wire.response_id, 0) + 1
     return {key: found[0] for key, found in spans.items() if len(found) == 1 and on_wire.get(key) == 1}
+
+
+def _join_emitted(
+    loose: list[ModelCall], joined: dict[int, list[ModelCall]], calls: list[ModelCall], wires: list[WireHead]
+) -> None:
+    """The same tool call ids in one wire answer and one span's answer, each id in no other answer of either side.
+
+    Not for the framework recorder, which the contract joins by its header alone.
+    """
+    on_wire = _sole_emitters((wire, wire.emitted) for wire in wires)
+    on_span = _sole_emitters((call, _emitted_by_span(call)) for call in calls)
+    for mine in list(loose):
+        assert mine.wire is not None
+        ids = _ids(mine.wire.emitted)
+        call = on_span.get(ids) if ids is not None and ids in on_wire else None
+        if call is None or id(call) in joined or call.span is None or "abb_framework" in call.span.dialects:
+            continue
+        if None not in (call.span.response_id, mine.wire.response_id):
+            continue  # two response ids that differ, or they would have joined
+        mine.join = JoinRule.TOOL_CALL_IDS
+        joined[id(call)] = [mine]
+        loose.remove(mine)
+
+
+def _emitted_by_span(call: ModelCall) -> list[EmittedCall]:
+    assert call.span is not None
+    heads = (call.span, *call.span.twins, *call.lenders)
+    return next((head.emitted for head in heads if head.emitted), [])
+
+
+def _ids(emitted: list[EmittedCall]) -> frozenset[str] | None:
+    """The ids of an answer's tool calls; None where there is none or one has no id."""
+    ids = [item.id for item in emitted if item.id is not None]
+    return frozenset(ids) if ids and len(ids) == len(emitted) else None
+
+
+def _sole_emitters(answers: Iterable[tuple[T, list[EmittedCall]]]) -> dict[frozenset[str], T]:
+    """Answers by the set of ids they emitted, where no other answer emitted any of them."""
+    answers = list(answers)
+    times: dict[str | None, int] = {}
+    for _, emitted in answers:
+        for item in emitted:
+            times[item.id] = times.get(item.id, 0) + 1
+    out: dict[frozenset[str], T] = {}
+    for owner, emitted in answers:
+        ids = _ids(emitted)
+        if ids is not None and all(times[id_] == 1 for id_ in ids):
+            out[ids] = owner
+    return out
 
 
 def _join_enclosed(

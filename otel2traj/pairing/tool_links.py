@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ..model.heads import Execution, ModelCall, Reported, ToolLink
 from ..model.link import LinkStatus
+from .tree import ancestors
 
 
 def link_tool_calls(calls: Iterable[ModelCall], executions: Iterable[Execution]) -> list[ToolLink]:
@@ -36,8 +37,34 @@ def link_tool_calls(calls: Iterable[ModelCall], executions: Iterable[Execution])
             else:
                 link.status, link.execution = LinkStatus.EXACT, link.candidates[0]
                 link.rule = link.execution.id_rule()
+        _note_scopes([link for link in same if link.status is LinkStatus.AMBIGUOUS])
     _inherit_inputs(links)
     return links
+
+
+def _note_scopes(links: list[ToolLink]) -> None:
+    """Ids that a server uses again: the execution whose own parents lead to exactly one of the emitters is noted there.
+
+    The nearest ancestor with any emitter below it decides; where that has several, nothing is noted. The link stays
+    ambiguous: several candidates in one Input are, by the contract.
+    """
+    below: dict[int, list[ToolLink]] = {}
+    spanned = [link for link in links if link.call.span is not None]
+    if len(spanned) < 2:
+        return
+    for link in spanned:
+        assert link.call.span is not None
+        for node in (link.call.span, *ancestors(link.call.span)):
+            below.setdefault(id(node), []).append(link)
+    found: dict[int, list[Execution]] = {}
+    for execution in {id(e): e for link in spanned for e in link.candidates}.values():
+        nearest = next((below[id(node)] for node in ancestors(execution.head) if id(node) in below), [])
+        if len(nearest) == 1 and execution in nearest[0].candidates:
+            found.setdefault(id(nearest[0]), []).append(execution)
+    for link in spanned:
+        mine = found.get(id(link), [])
+        if len(mine) == 1:
+            link.in_scope = mine[0]
 
 
 def _same_input(one: str | None, other: str | None) -> bool:

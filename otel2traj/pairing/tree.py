@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ..model.heads import SpanHead
 from ..model.reading import Role
+
+
+def ancestors(head: SpanHead) -> Iterator[SpanHead]:
+    """Recorded parents, nearest first. For few spans at a time: every question walks the whole path."""
+    current = head.parent
+    while current is not None:
+        yield current
+        current = current.parent
 
 
 class NearestAncestor:
