@@ -215,7 +215,10 @@ class OtlpJson:
             why = "no OTLP document"
         except JsonError as err:
             value, why = None, str(err)
-        if not isinstance(value, dict) or not _TOP.intersection(value):
+        groups = [value[name] for name in _TOP if name in value] if isinstance(value, dict) else []
+        if groups and not all(group is None or isinstance(group, list) for group in groups):
+            groups, why = [], "an OTLP document whose resources are no list"
+        if not groups:
             yield Notice("unreadable_line", why, self.source.path, doc.line)
 
     def fetch(self, ref: EvidenceRef) -> SpanRecord | LogRecord:
