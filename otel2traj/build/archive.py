@@ -9,10 +9,11 @@ from ..canonical import JsonError, JsonValue, loads_tolerant
 from ..errors import EvidenceError
 from ..model.evidence import AbbRecord, EvidenceRef, LogRecord, Notice, Source, SourceKind, SpanRecord
 from ..readers import open_records
-from ..readers.abb import AbbFile
+from ..readers.abb import AbbFile, Members
 from ..readers.abb_otel import AbbOtelFile, is_enveloped
 from ..readers.attempt import Attempt, safe_join
 from ..readers.base import RecordFile
+from ..readers.histories import Body
 from ..readers.lines import read_document
 
 
@@ -34,9 +35,10 @@ class Archive:
         for records in self._records.values():
             records.close()
 
-    def abb_records(self, source: Source) -> Iterator[AbbRecord | Notice]:
-        """Enveloped records of a wire, framework or ACP file. Raises `EvidenceError` where it cannot be opened."""
-        file = self._abb[source.path] = AbbFile(source)
+    def abb_records(self, source: Source, members: Members | None = None) -> Iterator[AbbRecord | Notice]:
+        """Enveloped records of a wire, framework or ACP file, with these members of their `data` or with all.
+        Raises `EvidenceError` where the file cannot be opened."""
+        file = self._abb[source.path] = AbbFile(source, members)
         self._read[source.path] = source
         yield from file.records()
 
@@ -61,6 +63,18 @@ class Archive:
 
     def fetch_abb(self, ref: EvidenceRef) -> AbbRecord:
         return self._abb[ref.source].fetch(ref)
+
+    def fetch_request(self, ref: EvidenceRef, members: Members = ()) -> tuple[AbbRecord, Body]:
+        """A wire record with these members of its `data`, and its payload apart, whose history shares its entries."""
+        return self._told(*self._abb[ref.source].fetch_request(ref, members))
+
+    def fetch_response(self, ref: EvidenceRef, members: Members = ()) -> tuple[AbbRecord, Body]:
+        """The same of a payload without a history."""
+        return self._told(*self._abb[ref.source].fetch_response(ref, members))
+
+    def _told(self, record: AbbRecord, body: Body, notices: list[Notice]) -> tuple[AbbRecord, Body]:
+        self.notices.extend(notices)
+        return record, body
 
     def digest(self, ref: EvidenceRef) -> str:
         """SHA-256 over the recorded bytes of one record."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..canonical import JsonValue, sha256_canonical
+from ..canonical import sha256_canonical
 from ..evidence import Index
 from ..model.heads import EmittedCall, Reported, SpanHead, WireHead
 from ..model.message import Message, ToolCall
 from ..model.reading import Reading, Role
-from ..providers import provider_for
+from ..providers import Provider, provider_for
+from ..readers.histories import Body
 from .archive import Archive
 from .hydrate import read_head, task_call
 
@@ -63,19 +64,18 @@ class Glance:
         return reading
 
     def _wire(self, head: WireHead) -> None:
-        request: JsonValue = None
-        response: JsonValue = None
+        request, response = Body(), Body()
         if head.request is not None:
-            request = self._archive.fetch_abb(head.request).data.get("payload")
+            _, request = self._archive.fetch_request(head.request)
         if head.response is not None:
-            response = self._archive.fetch_abb(head.response).data.get("payload")
-        provider = provider_for(head.path, request, response)
+            _, response = self._archive.fetch_response(head.response)
+        provider = provider_for(head.path, request.value, response.value)
         if provider is None:
             return
-        if request is not None:
-            self._reported(head, provider.glance_request(request).reported)
-        if response is not None:
-            glance = provider.glance_response(response)
+        if request.value is not None:
+            self._reported(head, _reported_on_wire(provider, request))
+        if response.value is not None:
+            glance = provider.glance_response(response.value)
             head.response_id = glance.response_id
             head.emitted = [emitted(call) for call in glance.tool_calls]
 
@@ -108,6 +108,20 @@ class Glance:
             head.arguments_sha256 = sha256_canonical(reading.arguments)
         if reading.result is not None:
             head.result_sha256 = sha256_canonical(reading.result)
+
+
+def _reported_on_wire(provider: Provider, request: Body) -> list[tuple[str, str]]:
+    """What `glance_request` finds, asked once for each entry of a history: no provider relates entries here."""
+    if request.history is None:
+        return provider.glance_request(request.value).reported
+    out: list[tuple[str, str]] = []
+    for item in request.items:
+        noted = item.noted
+        if noted is None or noted[0] != provider.name:
+            found = provider.glance_request({request.history: [item.value]}).reported
+            noted = item.noted = (provider.name, found)
+        out.extend(noted[1])
+    return out
 
 
 def emitted(call: ToolCall) -> EmittedCall:

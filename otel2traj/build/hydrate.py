@@ -14,7 +14,11 @@ from ..model.heads import Part, Recorder, SpanHead, WireHead
 from ..model.message import ToolCall
 from ..model.reading import ModelRequest, ModelResponse, Reading, Role
 from ..providers import provider_for
+from ..readers.histories import Body
 from .archive import Archive
+
+_BESIDE_BODIES = ("model", "source_model", "purpose", "native_purpose")
+"""What a step takes of a wire record beside its body."""
 
 _LOG_DIALECTS = {dialect.name: dialect for dialect in dialects.LOG_DIALECTS}
 
@@ -23,25 +27,29 @@ class WireBodies:
     """Request and response of one wire call, decoded once."""
 
     def __init__(self, archive: Archive, head: WireHead) -> None:
-        request = archive.fetch_abb(head.request) if head.request is not None else None
-        response = archive.fetch_abb(head.response) if head.response is not None else None
-        error = archive.fetch_abb(head.error) if head.error is not None else None
-        self.request_payload: JsonValue = None if request is None else request.data.get("payload")
-        self.response_payload: JsonValue = None if response is None else response.data.get("payload")
-        self.request_data: JsonObject = {} if request is None else request.data
-        self.response_data: JsonObject = {} if response is None else response.data
-        self.error_data: JsonObject | None = None if error is None else error.data
-        self._provider = provider_for(head.path, self.request_payload, self.response_payload)
+        self.request_data: JsonObject = {}
+        self.response_data: JsonObject = {}
+        self.error_data: JsonObject | None = None
+        self.request_body, self.response_body = Body(), Body()
+        if head.request is not None:
+            record, self.request_body = archive.fetch_request(head.request, _BESIDE_BODIES)
+            self.request_data = record.data
+        if head.response is not None:
+            record, self.response_body = archive.fetch_response(head.response, _BESIDE_BODIES)
+            self.response_data = record.data
+        if head.error is not None:
+            self.error_data = archive.fetch_abb(head.error).data
+        self._provider = provider_for(head.path, self.request_body.value, self.response_body.value)
 
     def request(self) -> ModelRequest:
-        if self._provider is None or self.request_payload is None:
+        if self._provider is None or self.request_body.value is None:
             return ModelRequest()
-        return self._provider.request(self.request_payload)
+        return self._provider.request(self.request_body.value)
 
     def response(self) -> ModelResponse:
-        if self._provider is None or self.response_payload is None:
+        if self._provider is None or self.response_body.value is None:
             return ModelResponse(complete=False)
-        return self._provider.response(self.response_payload)
+        return self._provider.response(self.response_body.value)
 
 
 def read_head(archive: Archive, index: Index, head: SpanHead) -> Reading:

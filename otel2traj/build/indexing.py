@@ -21,6 +21,23 @@ _FRAMEWORK_ROLES = {"llm": Role.MODEL_CALL, "tool": Role.TOOL_EXECUTION, "chain"
 Progress = Callable[[str, int], None]
 """Called with a source path and the records read of it so far."""
 
+_WIRE_MEMBERS = (
+    "call_id",
+    "path",
+    "source_path",
+    "agent_id",
+    "case_id",
+    "input_id",
+    "native_session_id",
+    "framework_span_id",
+    "traceparent",
+    "status",
+    "truncated",
+    "error",
+    "error_code",
+)
+"""What `add_wire` looks at; bodies are passed over."""
+
 
 def index_attempt(archive: Archive, progress: Progress | None = None) -> Index:
     """Read every source of the attempt. A source that cannot be opened is a notice, and the others are read."""
@@ -47,7 +64,8 @@ def _index_source(index: Index, archive: Archive, source: Source, progress: Prog
     count = 0
     if source.kind in (SourceKind.WIRE, SourceKind.FRAMEWORK, SourceKind.ACP):
         add = {SourceKind.WIRE: add_wire, SourceKind.FRAMEWORK: add_framework, SourceKind.ACP: add_acp}[source.kind]
-        for item in archive.abb_records(source):
+        members = _WIRE_MEMBERS if source.kind is SourceKind.WIRE else None
+        for item in archive.abb_records(source, members):
             count += 1
             if isinstance(item, Notice):
                 index.notices.append(item)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..canonical import JsonObject, JsonValue, sha256_canonical
+from ..canonical import JsonObject, JsonValue
 from ..model.evidence import Notice
 from ..model.heads import ModelCall, SpanHead
 from ..model.message import Output, ToolCall, Usage
@@ -146,11 +146,11 @@ def _from_wire(parts: ModelParts, call: ModelCall, bodies: WireBodies, reading: 
     request.model = request.model or (model if isinstance(model, str) else None) or model_in_path(wire.path)
     if wire.request is not None:
         parts.input = _input_json(request)
-        parts.request_sha256 = sha256_canonical(bodies.request_payload)
+        parts.request_sha256 = bodies.request_body.sha256()
     else:
         parts.input = _span_input(reading)
     if wire.response is not None:
-        parts.response_sha256 = sha256_canonical(bodies.response_payload)
+        parts.response_sha256 = bodies.response_body.sha256()
     source_model = bodies.request_data.get("source_model")
     parts.source_model = source_model if isinstance(source_model, str) else None
     parts.purpose = _purpose(bodies)

@@ -5,17 +5,22 @@ The envelope wraps interceptor records, framework events, OpenTelemetry spans an
 
 from __future__ import annotations
 
+from codecs import utf_8_decode
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 import msgspec
 
 from ..canonical import JsonError, JsonObject, loads_tolerant
 from ..model.evidence import AbbRecord, EvidenceRef, Notice, Source
 from ..timestamps import parse_ns
-from .lines import Line, LineFile
+from .histories import Body, Histories
+from .lines import Line, LineFile, View
 
 ENVELOPE = "abb.observe.event.v1"
+
+Members = tuple[str, ...]
 
 
 class _Envelope(msgspec.Struct):
@@ -26,51 +31,130 @@ class _Envelope(msgspec.Struct):
     data: dict[str, Any] = {}
 
 
-_decoder = msgspec.json.Decoder(_Envelope)
+_whole: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(_Envelope)
+_PIECE: Final = 1 << 15
+_RECENT: Final = 4
+_RECENT_BYTES: Final = 4 << 20
+_DAMAGE: Final = (msgspec.DecodeError, msgspec.ValidationError, RecursionError)
+
+
+@lru_cache(maxsize=64)
+def _partial(members: Members, payload: Any = None) -> msgspec.json.Decoder[Any]:
+    """Decodes only these members of `data`, and `payload` in the form that is given."""
+    fields: list[Any] = [(name, Any, msgspec.UNSET) for name in members]
+    if payload is not None:
+        fields.append(("payload", payload, msgspec.UNSET))
+    data = msgspec.defstruct("Data", fields)
+    envelope = msgspec.defstruct("Envelope", [("data", data, msgspec.field(default_factory=data))], bases=(_Envelope,))
+    return msgspec.json.Decoder(envelope)
 
 
 class AbbFile:
     """One file of enveloped lines: every record in order, and any record again by its address."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, members: Members | None = None) -> None:
+        """`members` names those of `data` that `records` gives; what else a record holds is passed over unread."""
         self.source = source
         self._lines = LineFile(source)
+        self._members = members
+        self._histories = Histories()
+        self._recent: dict[EvidenceRef, bytes] = {}
 
     def records(self) -> Iterator[AbbRecord | Notice]:
         """Broken lines come as notices with path and line; nothing else is raised."""
         path = self.source.path
-        for line in self._lines.lines():
+        for line in self._lines.views():
             if isinstance(line, Notice):
                 yield line
-            elif line.data.strip():
-                yield from _read(line, path)
+            else:
+                yield from _read(line, path, self._members)
 
     def fetch(self, ref: EvidenceRef) -> AbbRecord:
-        """The record at an address that `records` gave."""
-        for item in _read(Line(ref.line or 0, ref.offset, self.raw(ref), True), self.source.path):
-            if isinstance(item, AbbRecord):
-                return item
-        raise AssertionError("an address that gave a record gives it again")
+        """The record at an address that `records` gave, whole."""
+        return self._again(ref, None, None)[0]
+
+    def fetch_request(self, ref: EvidenceRef, members: Members = ()) -> tuple[AbbRecord, Body, list[Notice]]:
+        """The members of a record's `data` that are named, and its `payload` apart, whose history shares its entries
+        with those read before. With the repairs that the record needed."""
+        raw = self.raw(ref)
+        try:
+            found = _partial(members, dict[str, msgspec.Raw] | None).decode(raw)
+            payload = found.data.payload
+            body = Body() if payload is None or payload is msgspec.UNSET else self._histories.body(payload)
+        except (*_DAMAGE, JsonError):
+            record, notices = self._again(ref, None, None)
+            return record, Body(record.data.get("payload")), notices
+        return _record(found, ref, members), body, []
+
+    def fetch_response(self, ref: EvidenceRef, members: Members = ()) -> tuple[AbbRecord, Body, list[Notice]]:
+        """The same of a body that has no history."""
+        record, notices = self._again(ref, members, Any)
+        return record, Body(record.data.get("payload")), notices
+
+    def _again(self, ref: EvidenceRef, members: Members | None, payload: Any) -> tuple[AbbRecord, list[Notice]]:
+        raw = self.raw(ref)
+        if members is not None:
+            try:
+                found = _partial(members, payload).decode(raw)
+                return _record(found, ref, (*members, "payload")), []
+            except _DAMAGE:
+                pass
+        items = list(_read(Line(ref.line or 0, ref.offset, raw, True), self.source.path))
+        record = items[-1]
+        assert isinstance(record, AbbRecord), "an address that gave a record gives it again"
+        return record, [item for item in items if isinstance(item, Notice)]
 
     def raw(self, ref: EvidenceRef) -> bytes:
-        return self._lines.read(ref)
+        """The bytes of a record. The last few are kept: they are asked for to be read, and again for their digest."""
+        found = self._recent.get(ref)
+        if found is None:
+            found = self._lines.read(ref)
+            if len(self._recent) >= _RECENT:
+                self._recent.clear()
+            if len(found) <= _RECENT_BYTES:
+                self._recent[ref] = found
+        return found
 
     def close(self) -> None:
         self._lines.close()
 
 
-def _read(line: Line, path: str) -> Iterator[AbbRecord | Notice]:
+def _record(found: Any, ref: EvidenceRef, members: Members | None) -> AbbRecord:
+    if members is None:
+        data = found.data
+    else:
+        data = {name: value for name in members if (value := getattr(found.data, name)) is not msgspec.UNSET}
+    return AbbRecord(found.event, parse_ns(found.timestamp), found.timestamp, data, ref, found.source, found.run_id)
+
+
+def _is_text(data: memoryview | bytes) -> bool:
+    """Whether the bytes are UTF-8, piece by piece; members that are passed over are checked for everything else."""
+    at, size = 0, len(data)
+    try:
+        while at < size:
+            piece = bytes(data[at : at + _PIECE])
+            at += len(piece) if piece.isascii() else utf_8_decode(piece, "strict", at + _PIECE >= size)[1]
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _read(line: Line | View, path: str, members: Members | None = None) -> Iterator[AbbRecord | Notice]:
     ref = EvidenceRef(path, line.offset, len(line.data), line.number)
     try:
-        found = _decoder.decode(line.data)
-        yield AbbRecord(
-            found.event, parse_ns(found.timestamp), found.timestamp, found.data, ref, found.source, found.run_id
-        )
-        return
-    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError):
+        if members is None:
+            yield _record(_whole.decode(line.data), ref, None)
+            return
+        if _is_text(line.data):
+            yield _record(_partial(members).decode(line.data), ref, members)
+            return
+    except _DAMAGE:
         pass
+    raw = bytes(line.data)
+    if not raw.strip():
+        return
     try:
-        value, repairs = loads_tolerant(line.data)
+        value, repairs = loads_tolerant(raw)
     except JsonError as err:
         cut = "" if line.ended else "; the line has no end, it was cut or is still being written"
         yield Notice("unreadable_line", f"skipped a line that is not JSON: {err}{cut}", path, line.number)

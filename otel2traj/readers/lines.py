@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, Notice, Source
@@ -20,6 +20,18 @@ class Line(NamedTuple):
     """Without its line end."""
     ended: bool
     """False for a last line without `\\n`: still being written, or cut."""
+
+
+class View(NamedTuple):
+    """A line whose bytes stand in a buffer that the next line overwrites."""
+
+    number: int
+    offset: int
+    data: memoryview
+    ended: bool
+
+
+_BUFFER: Final = 1 << 20
 
 
 def open_source(file: Path) -> int:
@@ -46,24 +58,41 @@ class LineFile:
 
     def lines(self) -> Iterator[Line | Notice]:
         """Every line up to the size found when the file was opened; a file that grew meanwhile is a notice."""
+        for item in self.views():
+            yield item if isinstance(item, Notice) else Line(item.number, item.offset, bytes(item.data), item.ended)
+
+    def views(self) -> Iterator[View | Notice]:
+        """The same without a copy of each line: `data` holds good until the next one is asked for."""
         digest = hashlib.sha256()
-        offset = number = 0
-        with os.fdopen(os.dup(self._descriptor), "rb", buffering=1 << 20) as stream:
+        buffer = bytearray(min(self._size + 1, _BUFFER))
+        view = memoryview(buffer)
+        base = start = scanned = filled = number = 0
+        with os.fdopen(os.dup(self._descriptor), "rb", buffering=0) as stream:
             stream.seek(0)
-            for data in stream:
-                number += 1
-                if offset + len(data) > self._size:
-                    data = data[: self._size - offset]
-                if not data:
+            while True:
+                end = buffer.find(b"\n", scanned, filled)
+                if end >= 0:
+                    number += 1
+                    yield View(number, base + start, view[start:end], True)
+                    start = scanned = end + 1
+                    continue
+                if start > 0 or filled == len(buffer):
+                    kept = view[start:filled]
+                    if filled - start > len(buffer) // 2:
+                        buffer = bytearray(2 * len(buffer))
+                        view = memoryview(buffer)
+                    view[: len(kept)] = kept
+                    base, start, filled = base + start, 0, len(kept)
+                scanned = filled
+                got = stream.readinto(view[filled : filled + self._size - base - filled])
+                if not got:
                     break
-                digest.update(data)
-                ended = data.endswith(b"\n")
-                yield Line(number, offset, data[:-1] if ended else data, ended)
-                offset += len(data)
-                if offset >= self._size:
-                    break
+                digest.update(view[filled : filled + got])
+                filled += got
+            if filled > start:
+                yield View(number + 1, base + start, view[start:filled], False)
         self.source.sha256 = digest.hexdigest()
-        self.source.size = offset
+        self.source.size = base + filled
         if os.fstat(self._descriptor).st_size > self._size:
             yield Notice("source_grew", "the file grew while it was read; what came later is not in", self.source.path)
 
