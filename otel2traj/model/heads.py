@@ -91,11 +91,10 @@ class SpanHead:
     """Other recordings of the same call or execution, weaker ones first to be asked last."""
 
     def interaction_key(self) -> str:
-        """The group key of the interaction index: the span within its file, else the record without a span id."""
+        """The group key of the interaction index: the span within its file, else the place of the record."""
         if self.span_id != "" or not self.parts:
             return f"span:{self.source}:{self.span_id}"
-        ref = self.parts[0].ref
-        return f"event:{self.source}:{ref.offset if ref.line is None else ref.line}"
+        return f"event:{self.source}:{self.parts[0].ref.offset}"
 
     def order(self) -> tuple[int, int, str, int]:
         """Sort key: start time (unreadable last), then source and position."""

@@ -82,16 +82,18 @@ def test_the_run_is_read_all_the_same(case: str, status: str, codes: list[str], 
     assert (document["status"], told(document)) == (status, codes)
 
 
+NOT_BUILT = ("only-damaged-lines.jsonl", "payloads-that-leave-secret.json")
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
-def test_every_case_can_be_shown(case: Path) -> None:
-    for form in ("text", "markdown", "json", "html"):
-        out = io.BytesIO()
-        try:
+@pytest.mark.parametrize("form", ["text", "markdown", "json", "html"])
+def test_every_case_can_be_shown(case: Path, form: str) -> None:
+    out = io.BytesIO()
+    if case.name in NOT_BUILT:
+        with pytest.raises(EvidenceError):
             show(case, out, form=form)
-        except EvidenceError as err:
-            assert case.name in ("only-damaged-lines.jsonl", "payloads-that-leave-secret.json")
-            assert err.hint is not None
-            continue
+    else:
+        show(case, out, form=form)
         out.getvalue().decode("utf-8")
 
 
