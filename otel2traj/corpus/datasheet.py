@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 
 from ..canonical import JsonObject, loads
-from .manifest import Manifest
+from .manifest import Manifest, read_members
 from .reasons import REASONS
-from .tree import Tree, read_rows
+from .tree import Tree
 from .withholding import read_withheld
 
 
@@ -16,7 +16,7 @@ def datasheet(tree: Tree, manifest: Manifest) -> str:
     """`DATASHEET.md`: what is in the corpus, how it came about, what is missing, and how to check it. No dates."""
     data = manifest.data
     counts: Any = data["counts"]
-    parts = [f"# {tree.name} {data['version']}", "", "## What it is", ""]
+    parts = [f"# Corpus, version {data['version']}", "", "## What it is", ""]
     parts.append(
         f"{counts['executions']} executions of agents, with {counts['model_calls']} model calls and"
         f" {counts['tool_calls']} tool calls, derived from recorded evidence. Each has an execution record (AER),"
@@ -70,7 +70,7 @@ def _table(head: tuple[str, ...], rows: Any) -> list[str]:
 
 
 def _members(tree: Tree) -> list[str]:
-    rows = read_rows(tree.members)
+    rows = read_members(tree)
     if not rows:
         return []
     found = Counter("accepted" if row["reason"] is None else str(row["reason"]) for row in rows)
@@ -126,10 +126,10 @@ def _validation(tree: Tree, manifest: Manifest) -> list[str]:
     return [*out, *_table(("tier", "passed", "failed", "not run"), rows)]
 
 
-def changelog(tree: Tree, data: JsonObject) -> str:
+def changelog(data: JsonObject) -> str:
     """`CHANGELOG.md`: this version and the sealed ones it follows, newest first."""
     counts: Any = data["counts"]
-    parts = [f"# Changes of {tree.name}", "", f"## {data['version']}", ""]
+    parts = ["# Changes", "", f"## {data['version']}", ""]
     parts.append(f"* {counts['executions']} executions, made with {data['software']}.")
     history: Any = data["history"]
     for before in reversed(history):

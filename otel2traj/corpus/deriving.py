@@ -41,6 +41,7 @@ def derive(corpus: Path, out: Path | None = None, jobs: int = 1) -> Derived:
     with new_version(out, source) as tree:
         manifest = next_version(source, manifest)
         for row in manifest.executions:
+            row.pop("derived", None)
             row["files"] = {name: row["files"][name] for name in ("aer", "view")}
             for file in row["files"].values():
                 target = tree.path(str(file["path"]))
@@ -76,7 +77,7 @@ def _derive(tree: Tree, manifest: Manifest, jobs: int) -> Derived:
         if note is not None and note.get("key") == key:
             row["files"].update(note["files"])
             row["derived"] = key
-        elif row.get("derived") != key:
+        elif row.get("derived") != key or "prov" not in row["files"]:
             waiting.append(DeriveTask(tree.root, name, str(row["files"]["aer"]["path"]), key))
     for task, files in zip(waiting, run(_annotate, waiting, jobs), strict=True):
         stale = by_name[task.execution]["files"].pop("validation", None)

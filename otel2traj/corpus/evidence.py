@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..canonical import JsonObject
-from .manifest import Manifest
-from .tree import Tree, read_rows
+from .manifest import Manifest, read_members, read_origins
+from .tree import Tree
 
 
 class Evidence:
@@ -18,12 +18,12 @@ class Evidence:
                 by_object.setdefault(str(row["object"]), []).append(str(row["origin"]))
         self._files: dict[tuple[str, str, str], list[JsonObject]] = {}
         self._sources = {str(row["origin"]): row for row in manifest.sources}
-        for row in read_rows(tree.origins):
+        for row in read_origins(tree):
             if row["kind"] in ("attempt", "folder"):
                 prefix = "" if row["candidate"] == "." else f"{row['candidate']}/"
                 path = str(row["path"]).removeprefix(prefix)
                 self._add(str(row["origin"]), row, path, str(row["object"]))
-        for row in read_rows(tree.members):
+        for row in read_members(tree):
             if row["candidate"] is not None:
                 prefix = "" if row["candidate"] == "." else f"{row['candidate']}/"
                 for origin in by_object.get(str(row["archive"]), ()):

@@ -19,11 +19,12 @@ from .archives import Archive, archive_kind
 from .candidates import Candidate, find_candidates
 from .limits import Limits
 from .listing import Entry, list_root
+from .manifest import read_members, read_origins
 from .mapping import Mapped, MapTask, map_candidate
 from .names import safe
 from .profile import SourceProfile, check_same
 from .store import limits_of, put
-from .tree import Tree, base_of, read_rows, write_json, write_rows, writing
+from .tree import Tree, base_of, write_json, write_rows, writing
 from .versions import code_digest, derivation
 from .withholding import purged
 from .workers import run
@@ -76,8 +77,8 @@ class _Import:
         self._manifest = manifests.load(tree) if tree.corpus.is_file() else manifests.fresh()
         self._redactor = None if options.profile is None else options.profile.redactor()
         self._purged = purged(tree)
-        self._origins = {(str(row["origin"]), str(row["path"])): row for row in read_rows(tree.origins)}
-        self._members = read_rows(tree.members)
+        self._origins = {(str(row["origin"]), str(row["path"])): row for row in read_origins(tree)}
+        self._members = read_members(tree)
         self._register = {_key(row): row for row in self._manifest.register}
         self._executions = {str(row["execution"]): row for row in self._manifest.executions}
         self._done = tree.work / "done"

@@ -9,11 +9,12 @@ from typing import Any, Final
 from ..canonical import JsonObject, loads
 from ..errors import EvidenceError
 from ..model.finding import Finding
-from .manifest import Manifest
-from .tree import Tree, digest, read_rows
+from .manifest import Manifest, read_origins
+from .tree import Tree, digest
 from .withholding import read_withheld, withheld_objects
 
 RULES: Final = {
+    "corpus.damaged": "Manifest and indexes can be read and have their form.",
     "corpus.missing": "A file that an index names is there.",
     "corpus.changed": "A file has the digest that an index states for it.",
     "corpus.extra": "Every file is named by an index.",
@@ -79,7 +80,7 @@ def _tree(tree: Tree, named: dict[str, str], present: dict[str, Any]) -> Iterato
 
 def _raw(tree: Tree) -> Iterator[Finding]:
     away = withheld_objects(tree)
-    listed = {str(row["object"]) for row in read_rows(tree.origins)}
+    listed = {str(row["object"]) for row in read_origins(tree)}
     stored: dict[str, str] = {}
     for path, entry in tree.files():
         if path.startswith("raw/objects/") and entry.is_file(follow_symlinks=False):

@@ -8,8 +8,9 @@ from typing import Any
 
 from ..canonical import JsonObject
 from ..errors import EvidenceError, RefusedError
+from .rows import check_executions, check_members, check_origins, check_register, check_sources
 from .tree import Tree, read_json, read_rows, write_json, write_rows
-from .versions import CORPUS, SOFTWARE, axes_of, code_digest, rule_catalogues
+from .versions import CORPUS, SOFTWARE, axes_of, rule_catalogues
 
 
 @dataclass(slots=True)
@@ -85,7 +86,21 @@ def load(tree: Tree) -> Manifest:
         raise EvidenceError(
             f"corpus.json is no {CORPUS} manifest", hint="it was made by other software", code="corpus.damaged"
         )
-    return Manifest(data, read_rows(tree.executions), read_rows(tree.register))
+    check_sources(sources)
+    manifest = Manifest(data, read_rows(tree.executions), read_rows(tree.register))
+    check_executions(tree, manifest.executions)
+    check_register(manifest.register)
+    return manifest
+
+
+def read_origins(tree: Tree) -> list[JsonObject]:
+    """The rows of `raw/origins.jsonl`: one for each file that was stored."""
+    return check_origins(read_rows(tree.origins))
+
+
+def read_members(tree: Tree) -> list[JsonObject]:
+    """The rows of `raw/members.jsonl`: one for each member of an archive that was looked at."""
+    return check_members(read_rows(tree.members))
 
 
 def refuse_incomplete(manifest: Manifest, tree: Tree) -> None:
@@ -118,6 +133,3 @@ def refuse_mixed(manifest: Manifest, tree: Tree) -> None:
             hint="`recompute --out DIR` makes all of it anew",
             code="corpus.mixed",
         )
-
-
-__all__ = ["Manifest", "code_digest", "fresh", "load", "refuse_incomplete", "refuse_mixed", "refuse_underived"]

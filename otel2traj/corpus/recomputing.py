@@ -17,10 +17,10 @@ from . import manifest as manifests
 from .deriving import annotate, next_version, stage_key
 from .evidence import Evidence
 from .importing import members_of
-from .manifest import Manifest
+from .manifest import Manifest, read_members
 from .mapping import Mapped, MapTask, map_candidate
 from .profile import SourceProfile, check_same
-from .tree import Tree, find, new_version, read_json, read_rows, write_json, write_rows
+from .tree import Tree, find, new_version, read_json, write_json, write_rows
 from .versions import derivation
 from .withholding import withheld_objects
 from .workers import run
@@ -251,7 +251,7 @@ def _members(source: Tree, manifest: Manifest, keep: Tree | None) -> list[Findin
     """The lists of members again from the archives that are there."""
     found = []
     recorded: dict[str, list[JsonObject]] = {}
-    for row in read_rows(source.members):
+    for row in read_members(source):
         recorded.setdefault(str(row["archive"]), []).append(row)
     away = withheld_objects(source)
     for archive in manifest.sources:

@@ -63,7 +63,7 @@ def package(corpus: Path, version: str = "1.0.0", licences: tuple[Path, ...] = (
         manifest.data["digests"] = {name: digest(tree.path(name)) for name in indexes}
         write_json(tree, "corpus.json", manifest.data)
         write(tree, "DATASHEET.md", datasheet(tree, manifest).encode())
-        write(tree, "CHANGELOG.md", changelog(tree, manifest.data).encode())
+        write(tree, "CHANGELOG.md", changelog(manifest.data).encode())
         lines = [f"{digest(tree.path(path))}  {path}\n" for path, _ in tree.files() if path != "checksums.sha256"]
         checksums = "".join(lines).encode()
         write(tree, "checksums.sha256", checksums)

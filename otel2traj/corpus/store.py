@@ -104,6 +104,8 @@ def _lay(tree: Tree, sha256: str, target: Path) -> None:
     stored = tree.object(sha256)
     if stored is None:
         raise EvidenceError(f"raw object {sha256} is not in the store", code="corpus.raw-missing")
+    if stored.is_symlink():
+        raise EvidenceError(f"raw object {sha256} is a link", code="corpus.raw-changed")
     try:
         os.link(stored, target, follow_symlinks=False)
     except OSError:

@@ -181,6 +181,8 @@ def new_version(out: Path, source: Tree) -> Iterator[Tree]:
 
 
 def _link(source: Path, target: Path, *, link: bool) -> None:
+    if source.is_symlink() or not source.is_file():
+        raise EvidenceError(f"{source.name} is no regular file", code="corpus.damaged")
     if link:
         try:
             os.link(source, target)

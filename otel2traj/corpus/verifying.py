@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..canonical import sha256_hex
+from ..errors import EvidenceError
 from ..model.finding import Finding
 from . import integrity
 from . import manifest as manifests
@@ -31,7 +32,7 @@ class Verified:
 def verify(corpus: Path, root: str | None = None) -> Verified:
     """Check a sealed corpus. `root` is the digest that was handed over by another way.
 
-    Raises `RefusedError` (`corpus.not-sealed`) for a working tree, `EvidenceError` where the manifest is unreadable.
+    Raises `RefusedError` (`corpus.not-sealed`) for a working tree.
     """
     tree = find_sealed(corpus)
     data = tree.checksums.read_bytes()
@@ -41,14 +42,19 @@ def verify(corpus: Path, root: str | None = None) -> Verified:
         found.append(Finding("corpus.root", f"the root digest is {computed}", pointer="checksums.sha256"))
     stated = _checksums(data, found)
     _compare(tree, stated, found)
-    manifest = manifests.load(tree)
     seen = {one.pointer for one in found}
-    found += [one for one in integrity.check(tree, manifest) if one.pointer not in seen]
-    digests: Any = manifest.data.get("digests")
-    for name, sha256 in sorted(digests.items() if isinstance(digests, dict) else ()):
-        if name in stated and stated[name] != sha256:
-            found.append(Finding("corpus.changed", f"the manifest states another digest for {name}", pointer=name))
-    return Verified(tree.name, str(manifest.data.get("version")), computed, len(stated), found)
+    version = None
+    try:
+        manifest = manifests.load(tree)
+        version = manifest.data.get("version")
+        found += [one for one in integrity.check(tree, manifest) if one.pointer not in seen]
+        digests: Any = manifest.data.get("digests")
+        for name, sha256 in sorted(digests.items() if isinstance(digests, dict) else ()):
+            if name in stated and stated[name] != sha256:
+                found.append(Finding("corpus.changed", f"the manifest states another digest for {name}", pointer=name))
+    except EvidenceError as err:
+        found.append(Finding(err.error_code, str(err), pointer="corpus.json"))
+    return Verified(tree.name, str(version), computed, len(stated), found)
 
 
 def _checksums(data: bytes, found: list[Finding]) -> dict[str, str]:

@@ -11,15 +11,16 @@ from typing import Any
 from ..canonical import JsonObject
 from ..errors import UsageError
 from . import manifest as manifests
-from .manifest import Manifest
+from .manifest import Manifest, read_members, read_origins
 from .profile import Withhold
-from .tree import Tree, is_digest, read_json, read_rows, write_json, writing
+from .rows import check_withheld
+from .tree import Tree, is_digest, read_json, write_json, writing
 
 
 def read_withheld(tree: Tree) -> JsonObject:
     """`{"objects": [...], "executions": [...]}`; empty lists where nothing is withheld."""
     if tree.withheld.is_file():
-        return read_json(tree.withheld)
+        return check_withheld(read_json(tree.withheld))
     return {"objects": [], "executions": []}
 
 
@@ -44,9 +45,9 @@ def purge(corpus: Path, sha256: str, *, keep_executions: bool = False) -> JsonOb
     with writing(corpus) as tree:
         manifest = manifests.load(tree)
         manifests.refuse_incomplete(manifest, tree)
-        rows = [row for row in read_rows(tree.origins) if row["object"] == sha256]
+        rows = [row for row in read_origins(tree) if row["object"] == sha256]
         if not rows:
-            holders = {str(row["archive"]) for row in read_rows(tree.members) if row["sha256"] == sha256}
+            holders = {str(row["archive"]) for row in read_members(tree) if row["sha256"] == sha256}
             if holders:
                 raise UsageError(
                     "these are the bytes of a member of an archive, and raw bytes are never edited",
@@ -65,15 +66,15 @@ def by_rules(tree: Tree, manifest: Manifest) -> dict[str, tuple[str, str, bool]]
     policies = {str(row["origin"]) for row in manifest.sources if row["raw_policy"] == "withhold"}
     found: dict[str, tuple[str, str, bool]] = {}
     kept: set[str] = set()
-    for row in read_rows(tree.origins):
+    for row in read_origins(tree):
         if row["origin"] in policies:
             found.setdefault(str(row["object"]), ("raw policy", "raw_policy", False))
         else:
             kept.add(str(row["object"]))
     for sha256 in kept & set(found):
         del found[sha256]  # the same bytes are kept elsewhere
-    pairs = [(str(row["path"]), str(row["object"])) for row in read_rows(tree.origins)]
-    pairs += [(str(row["path"]), str(row["archive"])) for row in read_rows(tree.members)]
+    pairs = [(str(row["path"]), str(row["object"])) for row in read_origins(tree)]
+    pairs += [(str(row["path"]), str(row["archive"])) for row in read_members(tree)]
     for path, sha256 in pairs:
         for rule in rules:
             if rule.matches(path):
@@ -86,7 +87,7 @@ def withhold(tree: Tree, manifest: Manifest, objects: dict[str, tuple[str, str, 
     """List the objects, then take away files and rows. Killed in between, the next call does the rest."""
     said = read_withheld(tree)
     known = {str(row["sha256"]): row for row in said["objects"]}
-    origins = read_rows(tree.origins)
+    origins = read_origins(tree)
     for sha256, (by, reason, executions) in sorted(objects.items()):
         places = [{"origin": row["origin"], "path": row["path"]} for row in origins if row["object"] == sha256]
         size = next((row["size"] for row in origins if row["object"] == sha256), None)
