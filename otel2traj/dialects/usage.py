@@ -20,19 +20,24 @@ def provider_usage(value: JsonValue) -> Usage | None:
     """Counts of OpenAI (chat, Responses), Anthropic, Gemini, Bedrock and LangChain objects; None without any.
 
     Anthropic and Bedrock leave cached tokens out of their input count, Gemini leaves thoughts out of its output count:
-    both are added, so that input includes cached tokens and output includes reasoning.
+    both are added, so that input includes cached tokens and output includes reasoning. Gemini counts that another
+    provider's were put into (ADK through LiteLLM) hold the thoughts already; their own total tells.
     """
     usage = _dict(decode(value, repair=False).value)
     if not usage:
         return None
     if "promptTokenCount" in usage or "prompt_token_count" in usage:
+        prompt = _first(usage.get("promptTokenCount"), usage.get("prompt_token_count"))
+        candidates = _first(usage.get("candidatesTokenCount"), usage.get("candidates_token_count"))
+        total = _first(usage.get("totalTokenCount"), usage.get("total_token_count"))
+        thoughts_inside = None not in (prompt, candidates) and total == (prompt or 0) + (candidates or 0)
         return make_usage(
-            _first(usage.get("promptTokenCount"), usage.get("prompt_token_count")),
-            _first(usage.get("candidatesTokenCount"), usage.get("candidates_token_count")),
+            prompt,
+            candidates,
             _first(usage.get("cachedContentTokenCount"), usage.get("cached_content_token_count")),
             None,
             _first(usage.get("thoughtsTokenCount"), usage.get("thoughts_token_count")),
-            output_excludes_reasoning=True,
+            output_excludes_reasoning=not thoughts_inside,
         )
     if "inputTokens" in usage and ("cacheReadInputTokens" in usage or "cacheWriteInputTokens" in usage):
         return make_usage(

@@ -15,8 +15,9 @@ import zstandard
 
 from otel2traj.api.build import build_path, safe_name
 from otel2traj.api.info import info
-from otel2traj.api.source import Collect, drive
+from otel2traj.api.source import drive
 from otel2traj.errors import UsageError
+from otel2traj.model.trajectory import Collect
 from tests.attempt_factory import AttemptFactory, chat_response, model_span, otlp, span, tool_span
 
 DIALECTS = Path(__file__).parents[2] / "fixtures" / "dialects"
