@@ -17,6 +17,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 COMMANDS: tuple[str, ...] = (
@@ -33,7 +34,7 @@ COMMANDS: tuple[str, ...] = (
     "prov",
     "corpus",
 )
-"""Modules of this package, each with a `register(app)`; one line adds a command or a group."""
+"""Modules of this package, each named as the command or group that its `register(app)` adds; one line adds one."""
 
 
 def _version(wanted: bool) -> None:
@@ -51,7 +52,8 @@ def _root(
 
 def run() -> None:
     """Parse, call, exit: 0 clean, 1 findings, 2 usage, 3 unreadable evidence, 4 refused, 5 a bug."""
-    for name in COMMANDS:
+    asked = sys.argv[1] if len(sys.argv) > 1 else ""
+    for name in (asked,) if asked in COMMANDS else COMMANDS:  # every other one costs start-up and is not needed
         import_module(f".{name}", __package__).register(app)
     try:
         app()
