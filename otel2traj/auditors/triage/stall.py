@@ -62,7 +62,7 @@ def _snapshots(read: list[Entry], task_result: JsonObject) -> list[Observation]:
     told: Any = task_result.get("state_snapshot_turns")
     if not isinstance(snapshots, list):
         return []
-    own = isinstance(told, list) and len(told) == len(snapshots)
+    own = isinstance(told, list) and len(told) == len(snapshots) and all(type(turn) is int for turn in told)
     turns = told if own else list(range(len(snapshots)))
     acted = {entry.turn for entry in read if entry.kind == ENVIRONMENT and entry.status != "not_observed"}
     run = 0

@@ -29,6 +29,7 @@ def _validator() -> Validator:
     return Draft202012Validator(schema())
 
 
+@cache
 def schema() -> JsonObject:
     """The published JSON Schema of the `task_result` object."""
     value = loads(files("otel2traj").joinpath(f"schemas/agentv-forensic-ledger-{VERSION}.schema.json").read_bytes())

@@ -220,7 +220,7 @@ _TOP = st.sampled_from([*schema()["properties"], "task_result"])
 
 
 @given(st.dictionaries(_TOP, _JSON | st.lists(st.dictionaries(_KEYS, _JSON, max_size=6), max_size=8), max_size=14))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_shape_of_a_ledger_raises(what: Any) -> None:
     report, findings = diagnose(what)
     assert findings == []
