@@ -1,0 +1,144 @@
+"""Executions that are one, links that are ambiguous, and inference that never becomes a link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from otel2traj.api.source import load
+from otel2traj.model.trajectory import StepKind, ToolLog, Trajectory
+from tests.attempt_factory import AttemptFactory, model_span, otlp, span, tool_span
+
+ROOT, M1, M2, T1, T2, T3, S1, S2 = (f"{n:016x}" for n in range(1, 9))
+
+
+def run(root: Path, *spans: dict[str, Any], inference: bool = True) -> Trajectory:
+    attempt = AttemptFactory(root).input("0001")
+    attempt.line("steps/0001/otel.jsonl", otlp(list(spans)))
+    return load(attempt.write(), inference=inference)
+
+
+def logs(trajectory: Trajectory) -> list[ToolLog]:
+    return [log for step in trajectory.steps if step.kind is StepKind.MODEL for log in step.tool_logs]
+
+
+def test_nested_spans_of_one_id_are_one_execution_the_innermost(tmp_path: Path) -> None:
+    trajectory = run(
+        tmp_path,
+        model_span(M1, 1, calls=[("c1", "read", {})]),
+        tool_span(T1, 2, "read", call_id="c1", result="wrapped"),
+        tool_span(T2, 2.1, "read", call_id="c1", result="inner", parent=T1),
+    )
+    (log,) = logs(trajectory)
+    assert (log.link, log.outputs, log.evidence["otel_span_id"]) == ("exact", "inner", T2)
+    assert len(log.evidence["wrappers"]) == 1
+
+
+def test_an_mcp_server_span_below_its_client_is_the_same_execution(tmp_path: Path) -> None:
+    mcp = {"mcp.method.name": "tools/call", "gen_ai.tool.name": "read"}
+    trajectory = run(
+        tmp_path,
+        model_span(M1, 1, calls=[("c1", "read", {})]),
+        tool_span(T1, 2, "read", call_id="c1"),
+        span(T2, 2.1, {**mcp, "gen_ai.tool.call.result": "found"}, parent=T1, kind=3),
+        span(T3, 2.2, mcp, parent=T2, kind=2),
+    )
+    assert [step.kind for step in trajectory.steps] == [StepKind.MODEL]
+    assert logs(trajectory)[0].outputs == "found"
+
+
+def test_a_tool_below_a_sub_agent_is_its_own(tmp_path: Path) -> None:
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "sub"}
+    trajectory = run(
+        tmp_path,
+        model_span(M1, 1, calls=[("c1", "ask", {})]),
+        tool_span(T1, 2, "ask", call_id="c1", result="all"),
+        span(S1, 2.1, agent, parent=T1),
+        model_span(M2, 2.2, calls=[("c2", "ask", {})], parent=S1),
+        tool_span(T2, 2.3, "ask", call_id="c2", result="part", parent=S1),
+    )
+    assert [(log.tool_call_id, log.link, log.outputs) for log in logs(trajectory)] == [
+        ("c1", "exact", "all"),
+        ("c2", "exact", "part"),
+    ]
+
+
+def test_the_candidate_in_an_emitter_s_scope_is_noted_and_stays_a_candidate(tmp_path: Path) -> None:
+    turn = {"openinference.span.kind": "CHAIN"}
+    trajectory = run(
+        tmp_path,
+        span(S1, 1, turn),
+        model_span(M1, 1.1, calls=[("c0", "read", {})], parent=S1),
+        tool_span(T1, 1.2, "read", call_id="c0", result="one", parent=S1),
+        span(S2, 2, turn),
+        model_span(M2, 2.1, calls=[("c0", "read", {})], parent=S2),
+        tool_span(T2, 2.2, "read", call_id="c0", result="two", parent=S2),
+    )
+    first, second = logs(trajectory)
+    assert (first.link, first.outputs) == ("ambiguous", None)
+    assert [(c["outputs"], c["in_scope"]) for c in first.evidence["candidates"]] == [("one", True), ("two", False)]
+    assert [(c["outputs"], c["in_scope"]) for c in second.evidence["candidates"]] == [("one", False), ("two", True)]
+
+
+@pytest.mark.parametrize(
+    ("call", "execution", "rule"),
+    [
+        (("c1", "read", {"p": 1}), {"name": "read", "arguments": {"p": 1}}, "name_arguments"),
+        (("c1", "read", {"p": 1}), {"name": "read", "arguments": {"p": 2}}, "name"),
+        (("c1", "read", {"p": 1}), {"name": "list", "arguments": {"p": 1}}, None),
+    ],
+)
+def test_inference_stands_beside_and_is_no_link(
+    tmp_path: Path, call: tuple[str, str, Any], execution: dict[str, Any], rule: str | None
+) -> None:
+    trajectory = run(tmp_path, model_span(M1, 1, calls=[call]), tool_span(T1, 2, result="one", **execution))
+    (log,) = logs(trajectory)
+    assert (log.link, log.execution_status, log.outputs) == ("none", "not_observed", None)
+    tool = trajectory.steps[1]
+    assert tool.kind is StepKind.TOOL_ONLY
+    if rule is None:
+        assert "inferred" not in log.evidence
+        assert trajectory.summary.coverage.inferred_links == 0
+    else:
+        assert log.evidence["inferred"]["rule"] == rule
+        assert log.evidence["inferred"]["step_id"] == tool.step_id
+        assert tool.evidence["inferred_call"]["tool_call_id"] == "c1"
+        assert trajectory.summary.coverage.inferred_links == 1
+
+
+def test_equal_twins_stay_unpaired(tmp_path: Path) -> None:
+    trajectory = run(
+        tmp_path,
+        model_span(M1, 1, calls=[("c1", "read", {"p": 1}), ("c2", "read", {"p": 1})]),
+        tool_span(T1, 2, "read", arguments={"p": 1}, result="same"),
+        tool_span(T2, 3, "read", arguments={"p": 1}, result="same"),
+    )
+    assert all("inferred" not in log.evidence for log in logs(trajectory))
+
+
+def test_inference_can_be_left_out(tmp_path: Path) -> None:
+    trajectory = run(
+        tmp_path, model_span(M1, 1, calls=[("c1", "read", {})]), tool_span(T1, 2, "read", arguments={}), inference=False
+    )
+    assert "inferred" not in logs(trajectory)[0].evidence
+    assert trajectory.summary.coverage.inferred_links is None
+
+
+def test_empty_call_ids_are_no_identifiers(tmp_path: Path) -> None:
+    trajectory = run(
+        tmp_path, model_span(M1, 1, calls=[("", "read", {})]), tool_span(T1, 2, "read", call_id="", result="one")
+    )
+    assert logs(trajectory)[0].link == "none"
+
+
+def test_an_unfinished_execution_is_linked_and_its_outcome_not_observed(tmp_path: Path) -> None:
+    attempt = AttemptFactory(tmp_path).input("0001")
+    attempt.line("steps/0001/otel.jsonl", otlp([model_span(M1, 1, calls=[("c1", "read", {})])]))
+    attempt.start("0001", "U2", "tool", 2, tool_call_id="c1", name="read")
+    trajectory = load(attempt.write())
+    (log,) = logs(trajectory)
+    assert (log.link, log.execution_status, log.outputs) == ("exact", "not_observed", None)
+    assert any(warning.startswith("unfinished_span") for warning in trajectory.summary.warnings)
+    assert trajectory.summary.status == "partial"
