@@ -269,8 +269,8 @@ def add_span(index: Index, archive: Archive, span: SpanRecord, source: Source) -
     """One OpenTelemetry span. A finished span replaces its live snapshots; a repeated one is counted and dropped."""
     index.counts["spans"] += 1
     key = (span.trace_id, span.span_id)
-    if "" in key:  # nobody can mean it by its id: it stands for itself
-        key = (span.trace_id, f"{source.path}:{span.ref.offset}")
+    if "" in key:  # nobody can mean it by its id: it stands for itself, however often it was sent
+        key = (span.trace_id, f"sha256:{archive.digest(span.ref)}")
     before = index.otel.get(key)
     if before is not None and not _replaces(index, archive, before, span):
         return

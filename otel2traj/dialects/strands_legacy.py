@@ -28,7 +28,7 @@ class StrandsLegacy(SpanDialect):
     source = SOURCE
     switch_on = "on by default"
     leaves_out = "response ids and models; the system prompt and the tools on model spans; the provider's name"
-    marks = Marks(scopes=(SCOPE,), keys=("event_loop.cycle_id",))
+    marks = Marks(scopes=(SCOPE,), keys=("event_loop.cycle_id", "gen_ai.event.start_time"))
     fields = AttributeTable(
         conversation_id=("session.id",),
         known=(
