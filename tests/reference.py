@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -26,7 +27,6 @@ def warnings_page() -> str:
 
 def commands_page() -> str:
     """Every command with its help, as the command line prints it at 100 columns without colour."""
-    import click
     import typer
 
     from otel2traj.cli.app import COMMANDS, app
@@ -38,10 +38,11 @@ def commands_page() -> str:
     lines = ["# Commands", "", "Exit codes: 0 clean, 1 findings or a failed build, 2 usage, 3 unreadable evidence,"]
     lines += ["4 refused, 5 a bug. Results go to stdout, remarks to stderr.", ""]
 
-    def walk(command: click.Command, path: str) -> None:
-        if isinstance(command, click.Group):
-            for name in sorted(command.commands):
-                walk(command.commands[name], f"{path} {name}")
+    def walk(command: Any, path: str) -> None:
+        below = getattr(command, "commands", None)
+        if below is not None:
+            for name in sorted(below):
+                walk(below[name], f"{path} {name}")
             return
         lines.append(f"## {path}")
         lines.append("")
@@ -50,7 +51,7 @@ def commands_page() -> str:
         rows = []
         for parameter in command.params:
             names = ", ".join([*parameter.opts, *parameter.secondary_opts])
-            kind = "argument" if isinstance(parameter, click.Argument) else "option"
+            kind = parameter.param_type_name
             text = getattr(parameter, "help", None) or ""
             rows.append(f"| `{names}` | {kind} | {text.replace('|', chr(92) + '|')} |")
         if rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -13,6 +14,7 @@ from ..model.trajectory import SCHEMA, StepSink, Summary
 from .upgrade import upgrade_header, upgrade_step
 
 _STEPS = b'"steps": ['
+_DECLARED = re.compile(rb'"schema"\s*:\s*"' + re.escape(SCHEMA.encode()) + b'"')
 
 
 def is_stored(path: Path) -> bool:
@@ -21,7 +23,7 @@ def is_stored(path: Path) -> bool:
         return False
     with path.open("rb") as stream:
         head = stream.read(4096)
-    return SCHEMA.encode() in head and head.lstrip()[:1] == b"{" and b'"schema"' in head
+    return head.lstrip()[:1] == b"{" and _DECLARED.search(head) is not None
 
 
 def replay(path: Path, *sinks: StepSink) -> Summary:
