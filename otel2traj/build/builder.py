@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..canonical import JsonObject, JsonValue, sha256_canonical
+from ..canonical import JsonObject, JsonValue
 from ..evidence import Index
 from ..model.evidence import Notice
-from ..model.heads import Execution, ModelCall, Part, SpanHead, ToolLink
+from ..model.heads import Execution, ModelCall, Part, SpanHead
 from ..model.link import ExecutionStatus, LinkStatus
-from ..model.message import ToolCall
-from ..model.reading import Reading
 from ..model.trajectory import (
     Coverage,
     Header,
@@ -28,13 +26,13 @@ from ..pairing.actors import Actors
 from ..timestamps import format_ns
 from .archive import Archive
 from .documents import Documents
-from .evidence import execution_evidence, identity, interaction_id, step_evidence
+from .evidence import identity, step_evidence
 from .glance import Glance
 from .graph_nodes import GraphNodes
-from .hydrate import WireBodies, exit_status
+from .hydrate import WireBodies
 from .model_step import ModelParts, ModelStepReader
 from .plan import Plan
-from .reading import combine
+from .tool_logs import ToolLogs, notice_at
 
 
 class Builder:
@@ -52,6 +50,7 @@ class Builder:
         self._reader = ModelStepReader(glance, lambda wire: WireBodies(archive, wire))
         self._coverage = Coverage(inferred_links=plan.inferred)
         self._notices: list[Notice] = list(plan.notices)
+        self._tool_logs = ToolLogs(archive, index, glance, plan, self._coverage, self._notices)
         self._ranges: dict[str, list[int]] = {}
         self._agents: dict[int, str | None] = {}
         self._actors = Actors()
@@ -166,7 +165,7 @@ class Builder:
             status=parts.status,
             input=parts.input,
             output=parts.output,
-            tool_logs=self._tool_logs(call, parts.tool_calls),
+            tool_logs=self._tool_logs.of_call(call, parts.tool_calls),
             evidence=evidence,
         )
 
@@ -192,105 +191,6 @@ class Builder:
             parts.output["tool_calls"] = [item.to_json() for item in found]
             parts.output["tool_calls_source"] = "graph_node"
 
-    def _tool_logs(self, call: ModelCall, tool_calls: list[ToolCall]) -> list[ToolLog]:
-        links = self._plan.links.get(id(call), [])
-        out = []
-        for position, tool_call in enumerate(tool_calls):
-            link = next((link for link in links if link.position == position), None)
-            out.append(self._tool_log(tool_call, link))
-        return out
-
-    def _tool_log(self, tool_call: ToolCall, link: ToolLink | None) -> ToolLog:
-        log = ToolLog(
-            tool_call_id=tool_call.id,
-            tool_name=tool_call.name,
-            input_arguments=tool_call.arguments,
-            outputs=None,
-            execution_status=ExecutionStatus.NOT_OBSERVED,
-            exit_status=None,
-            link=LinkStatus.NONE,
-        )
-        if link is not None:
-            log.link = link.status
-            if link.execution is not None:
-                self._attach(log, link.execution)
-                log.evidence["link_rule"] = link.rule
-            elif link.status is LinkStatus.AMBIGUOUS:
-                log.evidence["candidates"] = [self._candidate(link, execution) for execution in link.candidates]
-                log.evidence["emitters"] = link.emitters
-            if link.inferred is not None and link.inferred_rule is not None:
-                log.evidence["inferred"] = {
-                    "rule": link.inferred_rule,
-                    "step_id": link.inferred.step_id,
-                    "interaction_id": identity(link.inferred)["interaction_id"],
-                }
-            if link.reported_by is not None:
-                log.evidence["reported_result"] = {
-                    "interaction_id": interaction_id(link.reported_by.interaction_key()),
-                    "position": link.reported_position,
-                    "sha256": link.reported_sha256,
-                }
-        if log.execution_status is ExecutionStatus.NOT_OBSERVED:
-            self._coverage.unobserved_tool_executions += 1
-        if log.link is LinkStatus.AMBIGUOUS:
-            self._coverage.ambiguous_links += 1
-        return log
-
-    def _candidate(self, link: ToolLink, execution: Execution) -> JsonObject:
-        """An execution that may be the one: what is recorded of it, none of it a fact of the call."""
-        reading = combine(self._glance.reading(head) for head in execution.heads())
-        failed = reading.is_error if reading.is_error is not None else execution.head.failed
-        return {
-            "in_scope": execution is link.in_scope,
-            "tool_name": reading.tool_name,
-            "input_arguments": reading.arguments,
-            "outputs": reading.result if reading.result is not None else reading.error,
-            "execution_status": ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED,
-            **execution_evidence(self._archive, execution, ()),
-        }
-
-    def _attach(self, log: ToolLog, execution: Execution) -> None:
-        """Make the execution the fact of a tool log."""
-        reading = combine(self._glance.reading(head) for head in execution.heads())
-        self._notices.extend(reading.notices)
-        if reading.truncated:
-            cut = ", ".join(sorted(reading.truncated))
-            self._notice("truncated_content", f"span {execution.head.span_id} holds {cut} only cut", execution.head)
-        log.outputs = reading.result if reading.result is not None else reading.error
-        finished = any(head.finished for head in execution.heads())
-        failed = reading.is_error if reading.is_error is not None else execution.head.failed
-        if not finished:
-            self._notice("unfinished_span", f"tool execution {execution.head.span_id} never ended", execution.head)
-        if not finished and reading.result is None:
-            log.execution_status = ExecutionStatus.NOT_OBSERVED
-        else:
-            log.execution_status = ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED
-        log.exit_status, terminal = self._exit_status(execution, reading)
-        log.evidence.update(execution_evidence(self._archive, execution, terminal))
-        if reading.error is not None and reading.result is not None:
-            log.evidence["error"] = reading.error
-        if log.tool_call_id is None:
-            log.tool_call_id = execution.tool_call_id()
-        recorded = reading.arguments
-        if log.input_arguments is None:
-            log.input_arguments = recorded
-        elif recorded is not None and sha256_canonical(recorded) != sha256_canonical(log.input_arguments):
-            log.evidence["recorded_arguments"] = recorded
-        if log.tool_name is None:
-            log.tool_name = reading.tool_name
-        elif reading.tool_name is not None and reading.tool_name != log.tool_name:
-            log.evidence["recorded_name"] = reading.tool_name
-        if reading.said_by:
-            log.evidence["said_by"] = dict(sorted(reading.said_by.items()))
-        if reading.extra:
-            log.evidence["recorded"] = dict(sorted(reading.extra.items()))
-
-    def _exit_status(self, execution: Execution, reading: Reading) -> tuple[JsonObject | None, list[Part]]:
-        found, parts = exit_status(self._archive, self._index, execution.head)
-        if found is None and reading.exit_code is not None:
-            found = {"exitCode": reading.exit_code, "signal": None}
-        return found, parts
-
     def _tool_step(self, execution: Execution) -> Step:
         log = ToolLog(
             tool_call_id=execution.tool_call_id(),
@@ -301,7 +201,7 @@ class Builder:
             exit_status=None,
             link=LinkStatus.NONE,
         )
-        self._attach(log, execution)
+        self._tool_logs.attach(log, execution)
         evidence = identity(execution)
         link = self._plan.inferred_calls.get(id(execution))
         if link is not None:
@@ -341,8 +241,7 @@ class Builder:
         )
 
     def _notice(self, code: str, message: str, head: SpanHead) -> None:
-        ref = head.parts[0].ref if head.parts else None
-        self._notices.append(Notice(code, message, head.source, None if ref is None else ref.line))
+        self._notices.append(notice_at(code, message, head))
 
     # the end
 

@@ -1,0 +1,146 @@
+"""Links and executions to tool logs: what was done about each emitted call, or that nothing was observed."""
+
+from __future__ import annotations
+
+from ..canonical import JsonObject, sha256_canonical
+from ..evidence import Index
+from ..model.evidence import Notice
+from ..model.heads import Execution, ModelCall, Part, SpanHead, ToolLink
+from ..model.link import ExecutionStatus, LinkStatus
+from ..model.message import ToolCall
+from ..model.reading import Reading
+from ..model.trajectory import Coverage, ToolLog
+from .archive import Archive
+from .evidence import execution_evidence, identity, interaction_id
+from .glance import Glance
+from .hydrate import exit_status
+from .plan import Plan
+from .reading import combine
+
+
+class ToolLogs:
+    """Makes the tool logs of one plan, counting them in `coverage` and remarking in `notices`."""
+
+    def __init__(
+        self,
+        archive: Archive,
+        index: Index,
+        glance: Glance,
+        plan: Plan,
+        coverage: Coverage,
+        notices: list[Notice],
+    ) -> None:
+        self._archive = archive
+        self._index = index
+        self._glance = glance
+        self._plan = plan
+        self._coverage = coverage
+        self._notices = notices
+
+    def of_call(self, call: ModelCall, tool_calls: list[ToolCall]) -> list[ToolLog]:
+        links = self._plan.links.get(id(call), [])
+        out = []
+        for position, tool_call in enumerate(tool_calls):
+            link = next((link for link in links if link.position == position), None)
+            out.append(self._tool_log(tool_call, link))
+        return out
+
+    def _tool_log(self, tool_call: ToolCall, link: ToolLink | None) -> ToolLog:
+        log = ToolLog(
+            tool_call_id=tool_call.id,
+            tool_name=tool_call.name,
+            input_arguments=tool_call.arguments,
+            outputs=None,
+            execution_status=ExecutionStatus.NOT_OBSERVED,
+            exit_status=None,
+            link=LinkStatus.NONE,
+        )
+        if link is not None:
+            log.link = link.status
+            if link.execution is not None:
+                self.attach(log, link.execution)
+                log.evidence["link_rule"] = link.rule
+            elif link.status is LinkStatus.AMBIGUOUS:
+                log.evidence["candidates"] = [self._candidate(link, execution) for execution in link.candidates]
+                log.evidence["emitters"] = link.emitters
+            if link.inferred is not None and link.inferred_rule is not None:
+                log.evidence["inferred"] = {
+                    "rule": link.inferred_rule,
+                    "step_id": link.inferred.step_id,
+                    "interaction_id": identity(link.inferred)["interaction_id"],
+                }
+            if link.reported_by is not None:
+                log.evidence["reported_result"] = {
+                    "interaction_id": interaction_id(link.reported_by.interaction_key()),
+                    "position": link.reported_position,
+                    "sha256": link.reported_sha256,
+                }
+        if log.execution_status is ExecutionStatus.NOT_OBSERVED:
+            self._coverage.unobserved_tool_executions += 1
+        if log.link is LinkStatus.AMBIGUOUS:
+            self._coverage.ambiguous_links += 1
+        return log
+
+    def _candidate(self, link: ToolLink, execution: Execution) -> JsonObject:
+        """An execution that may be the one: what is recorded of it, none of it a fact of the call."""
+        reading = combine(self._glance.reading(head) for head in execution.heads())
+        failed = reading.is_error if reading.is_error is not None else execution.head.failed
+        return {
+            "in_scope": execution is link.in_scope,
+            "tool_name": reading.tool_name,
+            "input_arguments": reading.arguments,
+            "outputs": reading.result if reading.result is not None else reading.error,
+            "execution_status": ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED,
+            **execution_evidence(self._archive, execution, ()),
+        }
+
+    def attach(self, log: ToolLog, execution: Execution) -> None:
+        """Make the execution the fact of a tool log."""
+        reading = combine(self._glance.reading(head) for head in execution.heads())
+        self._notices.extend(reading.notices)
+        if reading.truncated:
+            cut = ", ".join(sorted(reading.truncated))
+            self._notice("truncated_content", f"span {execution.head.span_id} holds {cut} only cut", execution.head)
+        log.outputs = reading.result if reading.result is not None else reading.error
+        finished = any(head.finished for head in execution.heads())
+        failed = reading.is_error if reading.is_error is not None else execution.head.failed
+        if not finished:
+            self._notice("unfinished_span", f"tool execution {execution.head.span_id} never ended", execution.head)
+        if not finished and reading.result is None:
+            log.execution_status = ExecutionStatus.NOT_OBSERVED
+        else:
+            log.execution_status = ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED
+        log.exit_status, terminal = self._exit_status(execution, reading)
+        log.evidence.update(execution_evidence(self._archive, execution, terminal))
+        if reading.error is not None and reading.result is not None:
+            log.evidence["error"] = reading.error
+        if log.tool_call_id is None:
+            log.tool_call_id = execution.tool_call_id()
+        recorded = reading.arguments
+        if log.input_arguments is None:
+            log.input_arguments = recorded
+        elif recorded is not None and sha256_canonical(recorded) != sha256_canonical(log.input_arguments):
+            log.evidence["recorded_arguments"] = recorded
+        if log.tool_name is None:
+            log.tool_name = reading.tool_name
+        elif reading.tool_name is not None and reading.tool_name != log.tool_name:
+            log.evidence["recorded_name"] = reading.tool_name
+        if reading.said_by:
+            log.evidence["said_by"] = dict(sorted(reading.said_by.items()))
+        if reading.extra:
+            log.evidence["recorded"] = dict(sorted(reading.extra.items()))
+
+    def _exit_status(self, execution: Execution, reading: Reading) -> tuple[JsonObject | None, list[Part]]:
+        found, parts = exit_status(self._archive, self._index, execution.head)
+        if found is None and reading.exit_code is not None:
+            found = {"exitCode": reading.exit_code, "signal": None}
+        return found, parts
+
+    def _notice(self, code: str, message: str, head: SpanHead) -> None:
+        self._notices.append(notice_at(code, message, head))
+
+
+def notice_at(code: str, message: str, head: SpanHead) -> Notice:
+    """A notice that points at the first record of a span."""
+    ref = head.parts[0].ref if head.parts else None
+    return Notice(code, message, head.source, None if ref is None else ref.line)
