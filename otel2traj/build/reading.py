@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields
+from operator import attrgetter
+from typing import Final
 
 from ..model.reading import Reading
 
-_OUTPUT = ("text", "reasoning", "refusal", "tool_calls", "choices", "other_parts")
-_ASIDE = ("role", "said_by", "truncated", "extra", "notices")
+_OUTPUT: Final = frozenset({"text", "reasoning", "refusal", "tool_calls", "choices", "other_parts"})
+_ASIDE: Final = ("role", "said_by", "truncated", "extra", "notices")
+_FIELDS: Final = tuple(field.name for field in fields(Reading) if field.name not in _ASIDE)
+_VALUES: Final = attrgetter(*_FIELDS)
 
 
 def combine(readings: Iterable[Reading]) -> Reading:
@@ -19,16 +23,15 @@ def combine(readings: Iterable[Reading]) -> Reading:
     out = Reading()
     for reading in readings:
         had_output = out.has_output()
-        for field in fields(Reading):
-            name = field.name
-            if name in _ASIDE or (name in _OUTPUT and had_output):
+        said_by, truncated = reading.said_by, reading.truncated
+        for name, value in zip(_FIELDS, _VALUES(reading), strict=True):
+            if value is None or (had_output and name in _OUTPUT):
                 continue
-            value = getattr(reading, name)
-            if value is not None and getattr(out, name) is None:
+            if getattr(out, name) is None:
                 setattr(out, name, value)
-                if name in reading.said_by:
-                    out.said_by[name] = reading.said_by[name]
-                if name in reading.truncated:
+                if name in said_by:
+                    out.said_by[name] = said_by[name]
+                if name in truncated:
                     out.truncated.add(name)
         out.role = out.role or reading.role
         for key, extra in reading.extra.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import fields as dataclass_fields
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from ..model.evidence import LogRecord, Notice, SpanRecord
@@ -19,6 +20,7 @@ from .whole import settle
 IDENTIFIERS: Final = ("response_id", "tool_call_id")
 _MERGED_APART: Final = frozenset({"role", "said_by", "truncated", "extra", "notices", "usage"})
 _FIELDS: Final = tuple(field.name for field in dataclass_fields(Reading) if field.name not in _MERGED_APART)
+_VALUES: Final = attrgetter(*_FIELDS)
 _DIGITS: Final = re.compile(r"(?<=\.)[0-9]+(?=\.|$)")
 _MAX_FORMS: Final = 8192
 
@@ -35,6 +37,20 @@ class Candidate(NamedTuple):
     """The dialect itself where it classifies as the kit does, so that only what is missing need be looked up."""
 
 
+class Asked(NamedTuple):
+    """A candidate for spans of one form."""
+
+    dialect: Dialect
+    asks: bool
+    hides: bool
+    plain: SpanDialect | None
+    there: frozenset[str]
+    """Which of `FIRST` the dialect may find on such a span."""
+
+
+FIRST: Final = frozenset({"conversation_id", "agent_name", "agent_path"})
+
+
 class Front:
     """Asks the dialects of a registry. Which of them may recognise a span depends on names alone (scope, attributes
     with indices folded, events), so the answer is kept per form of span and two hundred thousand spans cost little."""
@@ -43,25 +59,25 @@ class Front:
         self._dialects = tuple(dialects)
         self._candidates = {dialect.name: _candidate(dialect) for dialect in self._dialects}
         self._span_names = tuple(name for d in self._dialects for name in d.marks.span_names)
-        self._exact: dict[tuple[str, ...], tuple[Candidate, ...]] = {}
+        self._exact: dict[tuple[str, ...], tuple[Asked, ...]] = {}
         self._folded: dict[frozenset[str], tuple[Candidate, ...]] = {}
         self._key_folds: dict[str, str] = {}
 
-    def candidates(self, span: SpanRecord) -> tuple[Candidate, ...]:
+    def candidates(self, span: SpanRecord) -> tuple[Asked, ...]:
         """Dialects whose marks the span bears, in order."""
         form = (span.scope_name, *span.attributes)
         if span.events:
             form = (*form, "\0", *{event.name: None for event in span.events})
         found = self._exact.get(form)
         if found is None:
-            found = self._resolve(span)
+            found = tuple(Asked(*candidate, _there(candidate, form)) for candidate in self._resolve(span))
             if len(self._exact) >= _MAX_FORMS:
                 self._exact.clear()
             self._exact[form] = found
         if self._span_names and span.name.startswith(self._span_names):
             chosen = {candidate.dialect.name for candidate in found}
             chosen |= {d.name for d in self._dialects if span.name.startswith(d.marks.span_names or ("\0",))}
-            found = tuple(self._candidates[d.name] for d in self._dialects if d.name in chosen)
+            found = tuple(Asked(*self._candidates[d.name], FIRST) for d in self._dialects if d.name in chosen)
         return found
 
     def _resolve(self, span: SpanRecord) -> tuple[Candidate, ...]:
@@ -95,29 +111,29 @@ class Front:
         """Role and identifiers: the first dialect that says one is heard. `role` None: nobody knows the span."""
         found = Classified()
         names: list[str] = []
-        asked: list[tuple[SpanDialect | None, SpanRecord, Classified | None]] = []
-        for dialect, asks, hides, plain in self.candidates(span):
+        asked: list[tuple[SpanDialect | None, SpanRecord, Classified | None, frozenset[str]]] = []
+        for dialect, asks, hides, plain, there in self.candidates(span):
             if asks and not dialect.confirms(span):
                 continue
             names.append(dialect.name)
             said = None if plain is not None else dialect.classify(span)
             if found.role is None:
                 found.role = plain.role(span) if plain is not None else said.role if said is not None else None
-            asked.append((plain, span, said))
+            asked.append((plain, span, said, there))
             if hides:
                 span = veil(span, dialect.hidden(span))
         acts = found.role in STEP_ROLES
-        for plain, seen, said in asked:
+        for plain, seen, said, there in asked:
             if said is not None:
                 _fill(found, said)
             elif plain is not None:
                 fields = plain.fields
-                if found.conversation_id is None:
+                if found.conversation_id is None and "conversation_id" in there:
                     found.conversation_id = fields.first("conversation_id", seen.attributes)
                 if acts:
-                    if found.agent_name is None:
+                    if found.agent_name is None and "agent_name" in there:
                         found.agent_name = plain.who(seen)
-                    if found.agent_path is None:
+                    if found.agent_path is None and "agent_path" in there:
                         found.agent_path = fields.first("agent_path", seen.attributes)
         found.dialects = tuple(names)
         return found
@@ -125,7 +141,7 @@ class Front:
     def read(self, span: SpanRecord, logs: Sequence[LogRecord] = ()) -> Reading:
         """One reading of all dialects: each fills what is still missing; identifiers that differ are told."""
         merged: Reading | None = None
-        for dialect, asks, hides, _ in self.candidates(span):
+        for dialect, asks, hides, _, _ in self.candidates(span):
             if asks and not dialect.confirms(span):
                 continue
             said = _read(dialect, span, logs)
@@ -179,13 +195,14 @@ def merge(into: Reading, said: Reading, span: SpanRecord) -> None:
         if not any(notice.message.startswith(message) for notice in into.notices):
             message += said.said_by.get(name, "?")
             into.notices.append(Notice("dialects_disagree", message, span.ref.source, span.ref.line))
-    for name in _FIELDS:
-        value = getattr(said, name)
+    for name, value in zip(_FIELDS, _VALUES(said), strict=True):
+        if value is None:
+            continue
         if name == "system" and any(message.role == "system" for message in into.messages or ()):
             continue  # the same instructions, told by another dialect as a message
         if name == "error" and into.is_error is False:
             continue  # a status that a more specific dialect knows to be no error
-        if value is not None and getattr(into, name) is None:
+        if getattr(into, name) is None:
             setattr(into, name, value)
             if name in said.said_by:
                 into.said_by[name] = said.said_by[name]
@@ -221,6 +238,16 @@ def _fill(found: Classified, said: Classified) -> None:
     for name in _CLASSIFIED:
         if getattr(found, name) is None:
             setattr(found, name, getattr(said, name))
+
+
+def _there(candidate: Candidate, names: Sequence[str]) -> frozenset[str]:
+    plain = candidate.plain
+    if plain is None:
+        return FIRST
+    found = {name for name in FIRST if any(key in names for key in plain.fields.keys_of(name))}
+    if type(plain).who is not SpanDialect.who:
+        found.add("agent_name")
+    return frozenset(found)
 
 
 def _candidate(dialect: Dialect) -> Candidate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..canonical import JsonObject, JsonValue
 from ..model.message import Usage
@@ -65,6 +65,19 @@ def finish(value: JsonValue) -> str | None:
     return string(value)
 
 
+class _Plan(NamedTuple):
+    """What a table looks up on spans that hold one set of its keys: only what is there."""
+
+    fields: tuple[tuple[str, tuple[Path, ...]], ...]
+    finish: tuple[Path, ...]
+    extra: tuple[tuple[str, Path], ...]
+    parameters: tuple[tuple[str, Path], ...]
+    usage: Mapping[str, tuple[Path, ...]]
+
+
+_MAX_PLANS: Final = 1024
+
+
 class AttributeTable:
     """Field -> ordered keys. Every key is `name` or `name#path` (see `path`).
 
@@ -102,9 +115,15 @@ class AttributeTable:
         if self._usage is not None:
             keys.update(key for paths in self._usage.values() for key, _ in paths)
         self.keys = frozenset(keys)
+        self._plans: dict[frozenset[str], _Plan] = {}
 
     def knows(self, key: str) -> bool:
         return key in self.keys or key.startswith(self._known_prefixes)
+
+    def keys_of(self, name: str) -> tuple[str, ...]:
+        """The attributes that `first` looks at for a field."""
+        paths = self.agent_path if name == "agent_path" else self.fields.get(name, ())
+        return tuple(key for key, _ in paths)
 
     def first(self, name: str, attributes: Mapping[str, Any]) -> str | None:
         """The first identifier or string of a field, for the first pass."""
@@ -126,29 +145,44 @@ class AttributeTable:
         present = self.keys.intersection(draft.attributes)
         if not present:
             return
+        plan = self._plans.get(present)
+        if plan is None:
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+            plan = self._plans[present] = self._plan(present)
         reading = draft.reading
-        for name, paths in self.fields.items():
+        for name, paths in plan.fields:
             if getattr(reading, name) is not None:
                 continue
             for key, inner in paths:
-                if key not in present:
-                    continue
                 value = self._clean(name, draft.at(key, inner, name))
                 if value is not None:
                     draft.put(name, value)
                     break
         if reading.finish_reason is None:
-            for key, inner in self.finish:
-                if key in present:
-                    draft.put("finish_reason", finish(draft.at(key, inner, "finish_reason")))
-        for name, (key, inner) in self.extra:
-            if key in present and name not in reading.extra:
+            for key, inner in plan.finish:
+                draft.put("finish_reason", finish(draft.at(key, inner, "finish_reason")))
+        for name, (key, inner) in plan.extra:
+            if name not in reading.extra:
                 value = draft.at(key, inner)
                 if value is not None:
                     reading.extra[name] = value
-        if reading.parameters is None:
-            self._fill_parameters(draft, present)
-        draft.put_usage(self._read_usage(draft, present))
+        if plan.parameters and reading.parameters is None:
+            self._fill_parameters(draft, plan.parameters)
+        if plan.usage:
+            draft.put_usage(self._read_usage(draft, plan.usage))
+
+    def _plan(self, present: frozenset[str]) -> _Plan:
+        def there(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+            return tuple(item for item in paths if item[0] in present)
+
+        return _Plan(
+            tuple((name, there(paths)) for name, paths in self.fields.items() if there(paths)),
+            there(self.finish),
+            tuple(item for item in self.extra if item[1][0] in present),
+            tuple(item for item in self.parameters if item[1][0] in present),
+            {name: there(paths) for name, paths in (self._usage or {}).items() if there(paths)},
+        )
 
     def _clean(self, name: str, value: JsonValue) -> JsonValue:
         if name in IDENTS:
@@ -161,30 +195,28 @@ class AttributeTable:
             return decode(value, quoted=True, repair=False).value if _is_quoted(value) else value
         return value
 
-    def _fill_parameters(self, draft: Draft, present: frozenset[str]) -> None:
+    def _fill_parameters(self, draft: Draft, parameters: tuple[tuple[str, Path], ...]) -> None:
         found: JsonObject = {}
-        for name, (key, inner) in self.parameters:
-            if key in present and name not in found:
+        for name, (key, inner) in parameters:
+            if name not in found:
                 value = draft.at(key, inner, "parameters")
                 if value is not None:
                     found[name] = value
         if found:
             draft.put("parameters", found)
 
-    def _read_usage(self, draft: Draft, present: frozenset[str]) -> Usage | None:
-        if self.usage is None or self._usage is None:
-            return None
+    def _read_usage(self, draft: Draft, usage: Mapping[str, tuple[Path, ...]]) -> Usage | None:
         counts: dict[str, int | None] = {}
-        for name, paths in self._usage.items():
-            found = (count(draft.at(key, inner)) for key, inner in paths if key in present)
+        for name, paths in usage.items():
+            found = (count(draft.at(key, inner)) for key, inner in paths)
             counts[name] = next((number for number in found if number is not None), None)
         return make_usage(
-            counts["input"],
-            counts["output"],
-            counts["cache_read"],
-            counts["cache_write"],
-            counts["reasoning"],
-            input_excludes_cache=self.usage.input_excludes_cache,
+            counts.get("input"),
+            counts.get("output"),
+            counts.get("cache_read"),
+            counts.get("cache_write"),
+            counts.get("reasoning"),
+            input_excludes_cache=self.usage is not None and self.usage.input_excludes_cache,
         )
 
 

@@ -89,8 +89,12 @@ class Reading:
     notices: list[Notice] = field(default_factory=list)
 
     def has_output(self) -> bool:
-        return any(
-            value is not None for value in (self.text, self.reasoning, self.refusal, self.tool_calls, self.other_parts)
+        return (
+            self.text is not None
+            or self.reasoning is not None
+            or self.refusal is not None
+            or self.tool_calls is not None
+            or self.other_parts is not None
         )
 
 

@@ -150,6 +150,10 @@ class LazyAttributes(Mapping[str, Any]):
         """Names and values, each value decoded or not."""
         return self._values
 
+    def plain(self) -> dict[str, Any]:
+        """All of them decoded, for whoever will look at most of them."""
+        return {key: self[key] for key in self._decoded()}
+
     def __getitem__(self, key: str) -> Any:
         raise NotImplementedError
 
@@ -188,6 +192,13 @@ class Attributes(LazyAttributes):
             raw, self._raw = self._raw, None
             self._values = _pairs(raw)
         return self._values
+
+    def plain(self) -> dict[str, Any]:
+        values = self._decoded()
+        for key, value in values.items():
+            if type(value) is Raw:
+                values[key] = decode_raw(value)
+        return values
 
     def __getitem__(self, key: str) -> Any:
         values = self._decoded()
