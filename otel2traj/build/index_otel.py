@@ -1,0 +1,129 @@
+"""Spans and log records to heads: by trace and span id, or by the keys that log records bear themselves."""
+
+from __future__ import annotations
+
+from .. import dialects
+from ..evidence import Index
+from ..model.evidence import LogRecord, Notice, Source, SpanRecord
+from ..model.heads import Part, Recorder, SpanHead
+from ..model.reading import Role
+from .archive import Archive
+
+_LOG_DIALECTS = tuple(dialects.LOG_DIALECTS)
+
+
+def add_span(index: Index, archive: Archive, span: SpanRecord, source: Source) -> None:
+    """One OpenTelemetry span. A finished span replaces its live snapshots; a repeated one is counted and dropped."""
+    index.counts["spans"] += 1
+    key = (span.trace_id, span.span_id)
+    if "" in key:  # nobody can mean it by its id: it stands for itself, however often it was sent
+        key = (span.trace_id, f"sha256:{archive.digest(span.ref)}")
+    before = index.otel.get(key)
+    if before is not None and not _replaces(index, archive, before, span):
+        return
+    found = dialects.classify(span)
+    head = SpanHead(
+        recorder=Recorder.OTEL,
+        source=source.path,
+        ordinal=source.ordinal,
+        trace_id=span.trace_id if span.trace_id != "" else None,
+        span_id=span.span_id,
+        parent_id=span.parent_span_id,
+        role=found.role or Role.NONE,
+        start_ns=span.start_ns,
+        end_ns=span.end_ns,
+        parts=[Part("span", span.ref)],
+        dialects=found.dialects,
+        scope=span.scope_name,
+        agent_name=found.agent_name,
+        agent_path=found.agent_path,
+        conversation_id=found.conversation_id,
+        framework_span_id=found.framework_span_id,
+        otel_span_id=span.span_id if span.span_id != "" else None,
+        finished=_ended(span),
+        failed=span.status_code == 2,
+    )
+    index.otel[key] = head
+    if found.role is not None:
+        index.scopes.setdefault((span.scope_name, span.scope_version), source.path)
+    if found.log_key is not None:
+        index.log_key_spans[(source.ordinal or "", found.log_key)] = head
+    if found.role is None:
+        index.counts["spans.unrecognised"] += 1
+    if span.dropped_attributes or span.dropped_events:
+        index.notices.append(
+            Notice(
+                "dropped_attributes",
+                f"span {span.span_id} lost {span.dropped_attributes} attributes and {span.dropped_events} events"
+                " to a limit of the SDK",
+                span.ref.source,
+                span.ref.line,
+            )
+        )
+
+
+def _ended(span: SpanRecord) -> bool:
+    return not span.live and span.end_ns is not None
+
+
+def _replaces(index: Index, archive: Archive, before: SpanHead, span: SpanRecord) -> bool:
+    if not before.finished:
+        return True
+    if not _ended(span):
+        return False
+    index.counts["spans.duplicate"] += 1
+    if archive.digest(before.parts[0].ref) != archive.digest(span.ref):
+        index.notices.append(
+            Notice(
+                "duplicate_span",
+                f"span {span.span_id} was recorded twice with different content; the first stands",
+                span.ref.source,
+                span.ref.line,
+            )
+        )
+    return False
+
+
+def add_log(index: Index, log: LogRecord, source: Source) -> None:
+    """One OpenTelemetry log record: with a call of its own, or as content of the span it names."""
+    index.counts["logs"] += 1
+    for dialect in _LOG_DIALECTS:
+        if not dialect.recognises(log):
+            continue
+        found = dialect.classify(log)
+        if found is None:
+            continue
+        key = (source.ordinal or "", f"{dialect.name}:{found.key}")
+        head = index.log_groups.get(key)
+        if head is None:
+            head = index.log_groups[key] = SpanHead(
+                recorder=Recorder.LOGS,
+                source=source.path,
+                ordinal=source.ordinal,
+                trace_id=log.trace_id,
+                span_id=found.key,
+                parent_id=log.span_id,
+                role=found.role,
+                start_ns=log.time_ns,
+                end_ns=log.time_ns,
+                dialects=(dialect.name,),
+                agent_name=found.agent_name,
+                conversation_id=found.conversation_id,
+                fallback_only=found.fallback_only,
+            )
+        for told in (found.key, *found.also):
+            members = index.log_keys.setdefault((source.ordinal or "", told), [])
+            if key not in members:
+                members.append(key)
+        head.parts.append(Part("log", log.ref))
+        head.agent_name = head.agent_name or found.agent_name
+        head.of_span = head.of_span or found.own_span
+        head.fallback_only = head.fallback_only or found.fallback_only
+        if log.time_ns is not None:
+            head.start_ns = min(head.start_ns or log.time_ns, log.time_ns)
+            head.end_ns = max(head.end_ns or log.time_ns, log.time_ns)
+        return
+    if log.span_id is not None:
+        index.span_logs.setdefault((log.trace_id or "", log.span_id), []).append(Part("log", log.ref))
+    else:
+        index.counts["logs.without_span"] += 1
