@@ -223,6 +223,7 @@ def export(
     """Write the seal of a corpus in a form that other tools read; the corpus stays as it is."""
     from ..api import corpus as api
     from ..api.build import replacing
+    from ..canonical import loads
     from ..errors import UsageError
 
     if in_toto is None and bagit is None:
@@ -230,9 +231,10 @@ def export(
     done: dict[str, Any] = {}
     if in_toto is not None:
         data = api.in_toto(corpus)
+        statement: Any = loads(data)
         with replacing(in_toto) as stream:
             stream.write(data)
-        done["in_toto"] = {"bytes": len(data)}
+        done["in_toto"] = {"subjects": len(statement["subject"])}
     if bagit is not None:
         done["bagit"] = {"files": api.bagit(corpus, bagit)}
     if as_json:
