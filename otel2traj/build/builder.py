@@ -131,6 +131,7 @@ class Builder:
         evidence["request_sha256"], evidence["response_sha256"] = parts.request_sha256, parts.response_sha256
         if parts.said_by:
             evidence["said_by"] = parts.said_by
+        evidence.update(parts.elsewhere)
         if parts.source_model is not None and parts.source_model != parts.model:
             evidence["source_model"] = parts.source_model
         source = StepSource.FRAMEWORK if wire is None else StepSource.WIRE if span is None else StepSource.BOTH

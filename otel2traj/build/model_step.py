@@ -34,6 +34,8 @@ class ModelParts:
     response_sha256: str | None = None
     said_by: dict[str, str] = field(default_factory=dict)
     source_model: str | None = None
+    elsewhere: JsonObject = field(default_factory=dict)
+    """What the span says of messages that stand elsewhere: in an earlier call, or in a file."""
     cut: list[str] = field(default_factory=list)
     """Names of span fields that a limit had cut, where the span is what the step was read from."""
     notices: list[Notice] = field(default_factory=list)
@@ -66,6 +68,9 @@ class ModelStepReader:
         return combine(self._glance.reading(head) for head in heads)
 
 
+_ELSEWHERE = ("previous_response_id", "input_messages_delta", "input_messages_ref", "output_messages_ref")
+
+
 def _from_span(parts: ModelParts, call: ModelCall, reading: Reading) -> None:
     assert call.span is not None
     parts.input = _span_input(reading)
@@ -74,6 +79,7 @@ def _from_span(parts: ModelParts, call: ModelCall, reading: Reading) -> None:
     parts.model = reading.response_model or reading.request_model
     parts.said_by = dict(sorted(reading.said_by.items()))
     parts.cut = sorted(reading.truncated)
+    parts.elsewhere = {key: reading.extra[key] for key in _ELSEWHERE if key in reading.extra}
     if call.span.failed:
         parts.status = StepStatus.FAILED
         if reading.error is not None:

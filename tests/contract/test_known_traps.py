@@ -153,7 +153,10 @@ TRAPS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "T24": (
         "histories that are rewritten or told as a delta",
-        ("contract/test_known_traps.py::test_an_input_is_what_was_sent",),
+        (
+            "contract/test_known_traps.py::test_an_input_is_what_was_sent",
+            "contract/test_known_traps.py::test_a_delta_is_told_as_one",
+        ),
     ),
     "T25": (
         "streams that leave partial records",
@@ -252,6 +255,15 @@ def test_an_input_is_what_was_sent(tmp_path: Path) -> None:
         ["user"],
     ]
     assert steps[1]["input"]["messages"][0]["parts"][0]["content"] == "summary of one"
+    assert not any("input_messages_delta" in step["evidence"] for step in steps)
+
+
+def test_a_delta_is_told_as_one(tmp_path: Path) -> None:
+    more = {"gen_ai.input.messages_delta": [said("user", "two")], "gen_ai.request.previous_response.id": "r1"}
+    (step,) = build(tmp_path / "t.jsonl", chat("00000000000000a1", 1, more))["steps"]
+    assert [message["role"] for message in step["input"]["messages"]] == ["user"]
+    assert step["evidence"]["input_messages_delta"] is True
+    assert step["evidence"]["previous_response_id"] == "r1"
 
 
 def test_metadata_stays_out_of_the_trajectory(tmp_path: Path) -> None:
