@@ -23,10 +23,13 @@ class Glance:
     def __init__(self, archive: Archive, index: Index, keep_bytes: int = 16 << 20) -> None:
         self._archive = archive
         self._index = index
-        self._seen: set[tuple[str, str]] = set()
+        self._seen: set[tuple[str, str, str]] = set()
+        """(run or Input, tool call id, digest) of every result that a request was seen to report."""
+        self._on_wire: set[tuple[str, str]] = set()
         self._budget = keep_bytes
         self._kept: dict[int, Reading] = {}
         self._started_with: dict[int, ToolCall | None] = {}
+        """The tool call of the nearest task that was started with one, by the identity of every chain span below it."""
 
     def run(self) -> None:
         for wire in sorted(self._index.wires.values(), key=WireHead.order):
@@ -39,16 +42,20 @@ class Glance:
 
     def _from_task(self, head: SpanHead) -> None:
         """An execution without an id of its own, in a task that was started with exactly one tool call of its name."""
+        way: list[SpanHead] = []
+        call: ToolCall | None = None
         above = head.parent
-        while above is not None and above.role is Role.CHAIN:
-            if id(above) not in self._started_with:
-                self._started_with[id(above)] = task_call(self._archive, above)
-            call = self._started_with[id(above)]
-            if call is not None:
-                if call.id is not None and call.name in (None, head.tool_name):
-                    head.tool_call_id, head.id_rule = call.id, "enclosing_task"
-                return
+        while above is not None and above.role is Role.CHAIN and call is None:
+            if id(above) in self._started_with:
+                call = self._started_with[id(above)]
+                break
+            way.append(above)
+            call = task_call(self._archive, above)
             above = above.parent
+        for node in way:
+            self._started_with[id(node)] = call
+        if call is not None and call.id is not None and call.name in (None, head.tool_name):
+            head.tool_call_id, head.id_rule = call.id, "enclosing_task"
 
     def reading(self, head: SpanHead) -> Reading:
         """What a head says; from memory where the first look kept it."""
@@ -80,9 +87,14 @@ class Glance:
             head.emitted = [emitted(call) for call in glance.tool_calls]
 
     def _reported(self, head: WireHead | SpanHead, reported: list[tuple[str, str]]) -> None:
+        scope = _scope(head)
         for position, item in enumerate(reported):
-            if item not in self._seen:
-                self._seen.add(item)
+            if isinstance(head, WireHead):
+                self._on_wire.add(item)
+            elif item in self._on_wire:
+                continue
+            if (scope, *item) not in self._seen:
+                self._seen.add((scope, *item))
                 head.reported.append(Reported(*item, position))
 
     def _span(self, head: SpanHead, reading: Reading) -> None:
@@ -122,6 +134,13 @@ def _reported_on_wire(provider: Provider, request: Body) -> list[tuple[str, str]
             noted = item.noted = (provider.name, found)
         out.extend(noted[1])
     return out
+
+
+def _scope(head: WireHead | SpanHead) -> str:
+    """What a history grows in: equal call ids of two runs do not hide each other's results."""
+    if isinstance(head, WireHead):
+        return head.input_id or head.run_id or ""
+    return head.ordinal or head.conversation_id or head.trace_id or head.source
 
 
 def emitted(call: ToolCall) -> EmittedCall:

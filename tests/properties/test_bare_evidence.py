@@ -99,6 +99,21 @@ class TestConversations:
         for document in documents(path, tmp_path / "out").values():
             assert document["steps"][0]["tool_logs"][0]["link"] == "exact"
 
+    def test_equal_results_of_two_conversations_are_both_reported(self, tmp_path: Path) -> None:
+        path, spans = tmp_path / "t.jsonl", []
+        for number, conversation in ((1, "a"), (2, "b")):
+            asking, calling, _, answering = turn(number, 1, conversation)
+            reported = [{"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "ok"}]}]
+            answering["attributes"].append(
+                {"key": "gen_ai.input.messages", "value": {"stringValue": json.dumps(reported)}}
+            )
+            spans += [asking, calling, answering]
+        path.write_bytes(otlp(spans).replace(b"c110", b"c1").replace(b"c210", b"c1"))
+        for document in documents(path, tmp_path / "out").values():
+            (log,) = document["steps"][0]["tool_logs"]
+            assert log["execution_status"] == "not_observed"
+            assert log["evidence"]["reported_result"]["position"] == 0
+
     def test_one_is_named_to_be_shown(self, tmp_path: Path) -> None:
         path = tmp_path / "t.jsonl"
         path.write_bytes(otlp([*turn(1, 1, "a"), *turn(2, 1, "b")]))

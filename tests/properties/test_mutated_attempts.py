@@ -1,4 +1,4 @@
-"""Captured attempts with any JSON in the place of any member: a build says what it makes of them, and raises nothing."""
+"""Captured attempts with any JSON in the place of any member: a build says what it makes of them and never raises."""
 
 from __future__ import annotations
 
