@@ -15,6 +15,7 @@ from typing import BinaryIO
 from ..canonical import sha256_hex
 from ..errors import EvidenceError, Otel2TrajError, UsageError
 from ..model.trajectory import Header, StepSink, Summary, TrajectoryStatus
+from ..renderers.safe import inline
 from ..writers.trajectory import TrajectoryWriter
 from .source import drive, value_limit
 
@@ -36,9 +37,9 @@ class Built:
 
     def describe(self) -> str:
         """One line for people: what came out."""
-        name = "" if self.conversation is None else f"{self.conversation}: "
+        name = "" if self.conversation is None else f"{inline(self.conversation)}: "
         if self.summary.error is not None:
-            return f"{name}failed: {self.summary.error['message']}"
+            return f"{name}failed: {inline(str(self.summary.error['message']))}"
         coverage = self.summary.coverage
         steps = coverage.model_calls + coverage.unlinked_tool_calls
         return (
@@ -216,8 +217,9 @@ def _build_one(task: tuple[Path, Path, bool, Path | None, bool]) -> Line:
     try:
         built = build_path(path, write=write, output=target, inference=inference)
     except Otel2TrajError as err:
-        return Line(f"{name}: error: {err}", True)
-    return Line("\n".join(f"{name}: {item.describe()}" for item in built), any(item.failed for item in built))
+        return Line(f"{inline(name)}: error: {inline(str(err))}", True)
+    told = "\n".join(f"{inline(name)}: {item.describe()}" for item in built)
+    return Line(told, any(item.failed for item in built))
 
 
 def build_bytes(path: Path, *, inference: bool = True) -> bytes:

@@ -19,13 +19,14 @@ def info(
     """Survey PATH: files and their forms, dialects, spans, model calls, tools, and what is missing."""
     from ..api.info import info as run
     from ..canonical import dumps_pretty
+    from ..renderers.safe import inline
 
     found = run(path)
     if as_json:
         print(dumps_pretty(found).decode())
         return
     for line in _lines(found):
-        print(line)
+        print(inline(line))
 
 
 def _lines(found: dict[str, Any]) -> list[str]:

@@ -6,6 +6,8 @@ import io
 import json
 import os
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -306,7 +308,7 @@ def test_a_file_that_grows_is_read_to_the_size_it_had(tmp_path: Path, monkeypatc
     path.write_bytes(otlp(spans) + b"\n")
     from otel2traj.build import indexing
 
-    add = indexing.add_span
+    add = vars(indexing)["add_span"]
 
     def grow(*args: Any) -> None:
         with path.open("ab") as more:
@@ -367,3 +369,29 @@ def test_ten_thousand_spans_of_one_parent_chain(tmp_path: Path) -> None:
 
     small, large = seconds(1_000), seconds(10_000)
     assert large < small * 25
+
+
+def test_no_command_prints_what_a_terminal_would_obey(tmp_path: Path) -> None:
+    evil = "c\x1b[31m\u202e"
+    spans = []
+    for number in (1, 2):
+        one = model_span(f"{number:016x}", number, text="x", traceId=f"{number:032x}")
+        one["attributes"].append({"key": "gen_ai.conversation.id", "value": {"stringValue": f"{evil}{number}"}})
+        spans.append(one)
+    folder = tmp_path / os.fsdecode(b"bad-\xff\x1b[2J")
+    folder.mkdir()
+    (folder / "t.jsonl").write_bytes(otlp(spans, scope=evil))
+    attempt = AttemptFactory(folder / "more" / evil).input("0001")
+    attempt.request("call_a", 1).response("call_a", 2, chat_response(text="hi")).write()
+    for command in (
+        ["info", str(folder / "t.jsonl")],
+        ["show", str(folder / "t.jsonl")],
+        ["build", str(folder / "t.jsonl"), "-o", str(tmp_path / "out")],
+        ["build", "-r", str(folder / "more"), "-o", str(tmp_path / "many")],
+    ):
+        done = subprocess.run([sys.executable, "-m", "otel2traj", *command], capture_output=True, check=False)
+        told = (done.stdout + done.stderr).replace(os.fsencode(str(folder)), b"")
+        assert b"Traceback" not in told
+        assert done.returncode in (0, 2)
+        assert b"\x1b" not in told
+        assert "\u202e".encode() not in told
