@@ -165,7 +165,7 @@ class _Import:
         """Put one file into the raw store. False where it cannot be read. A purged object is not stored again."""
         assert entry.file is not None
         try:
-            entry.sha256 = put(self._tree, entry.file, path, self._purged)
+            entry.sha256, entry.size = put(self._tree, entry.file, path, self._purged)
         except OSError:
             return False
         known = self._origins.get((origin, path))

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..canonical import JsonObject
 from ..errors import EvidenceError, RefusedError
+from ..prov import versions as axes
 from .rows import check_executions, check_members, check_origins, check_register, check_sources
 from .tree import Tree, read_json, read_rows, write_json, write_rows
 from .versions import CORPUS, SOFTWARE, axes_of, rule_catalogues
@@ -68,6 +69,7 @@ def fresh() -> Manifest:
         "version": None,
         "software": SOFTWARE,
         "versions": axes_of(),
+        "ontology": {"namespace": axes.APV, "version": axes.VOCABULARY},
         "rule_catalogues": rule_catalogues(),
         "profile": None,
         "sources": [],

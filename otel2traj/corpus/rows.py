@@ -113,7 +113,7 @@ _WITHHELD: Final[dict[str, Check]] = {
     "reason": _text,
     "executions": lambda v: v in (True, False),
 }
-_GONE: Final[dict[str, Check]] = {"execution": _id, "reason": _text}
+_GONE: Final[dict[str, Check]] = {"execution": _id, "reason": _text, "cites": _each(_sha256)}
 
 
 def _conform(rows: Any, form: dict[str, Check], name: str) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -21,16 +23,18 @@ from .tree import Tree, digest
 
 _CHUNK: Final = 1 << 20
 _MEMORY: Final = Path("/dev/shm")
+_PREFIX: Final = "otel2traj-"
 
 
-def put(tree: Tree, file: Path, name: str, purged: set[str]) -> str:
-    """Copy a file into the store, unless its bytes are there or were purged; returns their digest.
+def put(tree: Tree, file: Path, name: str, purged: set[str]) -> tuple[str, int]:
+    """Copy a file into the store, unless its bytes are there or were purged; returns their digest and how many.
 
     Raises `OSError` where it cannot be read, `EvidenceError` where it changes meanwhile.
     """
     sha256 = digest(file)
-    if sha256 in purged or tree.object(sha256) is not None:
-        return sha256
+    stored = tree.object(sha256)
+    if sha256 in purged or stored is not None:
+        return sha256, (file if stored is None else stored).stat().st_size
     folder = tree.work / "tmp"
     folder.mkdir(parents=True, exist_ok=True)
     whole = hashlib.sha256()
@@ -49,7 +53,7 @@ def put(tree: Tree, file: Path, name: str, purged: set[str]) -> str:
         os.replace(part, target)
     finally:
         Path(part).unlink(missing_ok=True)
-    return sha256
+    return sha256, target.stat().st_size
 
 
 @lru_cache(maxsize=1)
@@ -72,8 +76,8 @@ def laid_out(tree: Tree, name: str, files: list[JsonObject], archive: JsonObject
     (`corpus.raw-changed`).
     """
     size = sum(int(file.get("size") or 0) for file in files)
-    with tempfile.TemporaryDirectory(dir=_place(tree, size, archive is not None)) as folder:
-        root = Path(folder) / (name.rpartition("/")[2] if name != "." else "root")
+    with _room(tree, size, archive is not None) as folder:
+        root = folder / (name.rpartition("/")[2] if name != "." else "root")
         root.mkdir()
         for file in files:
             path = str(file["path"])
@@ -88,16 +92,45 @@ def laid_out(tree: Tree, name: str, files: list[JsonObject], archive: JsonObject
         yield root
 
 
-def _place(tree: Tree, size: int, memory: bool) -> Path | None:
-    if memory and _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK):
-        room = os.statvfs(_MEMORY)
-        if room.f_bavail * room.f_frsize > size * 2:
-            return _MEMORY
-    if tree.work.is_dir():
-        folder = tree.work / "tmp"
-        folder.mkdir(exist_ok=True)
-        return folder
-    return None
+@contextmanager
+def _room(tree: Tree, size: int, memory: bool) -> Iterator[Path]:
+    """A private directory: in memory for the members of an archive, else beside the store."""
+    if memory and _in_memory(size):
+        _sweep()
+        with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=_MEMORY) as name:
+            lock = os.open(Path(name) / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                (Path(name) / "files").mkdir()
+                yield Path(name) / "files"
+            finally:
+                os.close(lock)
+        return
+    place = tree.work / "tmp" if tree.work.is_dir() else None
+    if place is not None:
+        place.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place) as name:
+        yield Path(name)
+
+
+def _in_memory(size: int) -> bool:
+    if not _MEMORY.is_dir() or not os.access(_MEMORY, os.W_OK):
+        return False
+    room = os.statvfs(_MEMORY)
+    return room.f_bavail * room.f_frsize > size * 2
+
+
+@cache
+def _sweep() -> None:
+    """Once in a process: what processes that were killed left in memory. Whoever lives holds a lock."""
+    for folder in _MEMORY.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            lock = os.open(folder / "lock", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
 
 
 def _lay(tree: Tree, sha256: str, target: Path) -> None:

@@ -156,6 +156,7 @@ def writing(path: Path, *, create: bool = False) -> Iterator[Tree]:
             raise RefusedError(
                 f"another process is writing to {tree.name}", hint="wait until it ends", code="corpus.busy"
             ) from err
+        shutil.rmtree(tree.work / "tmp", ignore_errors=True)  # what a killed process left behind
         yield tree
     finally:
         os.close(lock)

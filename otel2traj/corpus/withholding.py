@@ -119,9 +119,14 @@ def withhold(tree: Tree, manifest: Manifest, objects: dict[str, tuple[str, str, 
     for row in manifest.register:
         away = [name for name in row["executions"] if name in listed]
         if away:
-            row["status"], row["reason"] = "withheld", listed[away[0]]["reason"]
+            row["status"], row["reason"] = "withheld", _code(known, listed[away[0]])
     manifest.save(tree)
     for sha256 in known:
         stored = tree.object(sha256)
         if stored is not None:
             stored.unlink()
+
+
+def _code(objects: dict[str, JsonObject], row: JsonObject) -> str:
+    """The register's reason: its list is closed, while a rule gives any reason it likes."""
+    return "purged" if any(objects[sha256]["by"] == "purge" for sha256 in row["cites"]) else "withheld_by_profile"

@@ -248,3 +248,50 @@ def test_a_half_done_import_is_continued_from_its_notes(tmp_path: Path, monkeypa
     shutil.rmtree(tmp_path / "c.partial" / ".work")
     shutil.rmtree(tmp_path / "d.partial" / ".work")
     assert made.content(tmp_path / "c.partial") == made.content(tmp_path / "d.partial")
+
+
+def test_what_a_killed_process_left_in_memory_is_swept(tmp_path: Path) -> None:
+    from otel2traj.corpus import store
+
+    if not store._in_memory(0):
+        pytest.skip("no file system in memory")
+    left = store._MEMORY / f"{store._PREFIX}left-by-a-test"
+    (left / "files").mkdir(parents=True)
+    (left / "lock").touch()
+    files = list(made.content(made.runs(tmp_path, ("abb-17a-acp",))).items())
+    (tmp_path / "a.zip").write_bytes(zip_bytes(files))
+    store._sweep.cache_clear()
+    import_root(tmp_path / "a.zip", tmp_path / "c")
+    assert not left.exists()
+    assert info(tmp_path / "c")["counts"]["executions"] == 1
+
+
+def test_hostile_archives_are_registered_and_write_nothing(tmp_path: Path) -> None:
+    """Names that climb, links, a bomb: each has its reason, nothing appears outside, and the good attempt is there."""
+    from otel2traj.corpus.limits import Limits
+    from otel2traj.corpus.reasons import REASONS
+
+    pack = tmp_path / "pack"
+    pack.mkdir()
+    files = [(f"ok/{path}", data) for path, data in made.content(made.ATTEMPTS / "abb-17a-acp" / "attempt").items()]
+    bad = [
+        ("../../evil.json", b"x"),
+        ("/abs.json", b"x"),
+        ("ok/../../evil2.json", b"x"),
+        ("bomb.json", b"\0" * 9_000_000),
+    ]
+    (pack / "a.zip").write_bytes(zip_bytes([*bad, *files]))
+    (pack / "b.tar.zst").write_bytes(zstandard.compress(tar_bytes([*files, *bad])))
+    (pack / "cut.zip").write_bytes(zip_bytes(files)[:-40])
+    import_root(pack, tmp_path / "c", ImportOptions(limits=Limits(member_bytes=1 << 20)))
+    rows = read_rows(tmp_path / "c.partial" / "register.jsonl")
+    reasons = {(row["origin"], row["candidate"]): row["reason"] for row in rows}
+    for origin in ("archive:pack/a.zip", "archive:pack/b.tar.zst"):
+        assert reasons[(origin, "../../evil.json")] == "unsafe_name"
+        assert reasons[(origin, "/abs.json")] == "unsafe_name"
+        assert reasons[(origin, "bomb.json")] == "too_large"
+        assert reasons[(origin, "ok")] is None
+    assert reasons[("dir:pack", "cut.zip")] == "unreadable_archive"
+    assert {reason for reason in reasons.values() if reason is not None} <= set(REASONS)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.partial", "pack"]
+    assert not [path for path in made.content(tmp_path / "c.partial") if "evil" in path]
