@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 _ISO: Final = re.compile(
@@ -30,14 +31,22 @@ def parse_ns(text: str | None) -> int | None:
     return seconds * 1_000_000_000 + int((fraction or "").ljust(9, "0"))
 
 
+@lru_cache(maxsize=1024)
+def _second(seconds: int) -> str | None:
+    """The text of a whole second; the many spans of one second share it."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
 def format_ns(value: int | None) -> str | None:
     """ISO-8601 in UTC with as many fraction digits as are needed (3, 6 or 9), or None."""
     if value is None:
         return None
     seconds, fraction = divmod(value, 1_000_000_000)
-    try:
-        head = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    except (OverflowError, ValueError, OSError):
+    head = _second(seconds)
+    if head is None:
         return None
     digits = f"{fraction:09d}"
     while digits.endswith("000"):

@@ -15,11 +15,25 @@ _FIELDS: Final = tuple(field.name for field in fields(Reading) if field.name not
 _VALUES: Final = attrgetter(*_FIELDS)
 
 
+_NAMES: Final = frozenset(_FIELDS)
+
+
+def _is_settled(reading: Reading) -> bool:
+    """Whether a reading names nobody for a field that it does not have: combining it with nothing gives the same."""
+    if reading.truncated or not reading.said_by.keys() <= _NAMES:
+        return False
+    return all(getattr(reading, name) is not None for name in reading.said_by)
+
+
 def combine(readings: Iterable[Reading]) -> Reading:
     """Fill what an earlier reading left open from the later ones.
 
-    The parts of an output belong together: they are all taken from the first reading that has any of them.
+    The parts of an output belong together: they are all taken from the first reading that has any of them. The result
+    is read only: it may be the reading that was given.
     """
+    readings = tuple(readings)
+    if len(readings) == 1 and _is_settled(readings[0]):
+        return readings[0]
     out = Reading()
     for reading in readings:
         had_output = out.has_output()

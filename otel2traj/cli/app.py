@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from typing import Annotated
@@ -55,12 +56,15 @@ def run() -> None:
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
     for name in (asked,) if asked in COMMANDS else COMMANDS:  # every other one costs start-up and is not needed
         import_module(f".{name}", __package__).register(app)
+    gc.set_threshold(50_000, 20, 100)  # a build keeps what it makes, and makes no circles worth a search every moment
     try:
         app()
     except Otel2TrajError as err:
-        print(f"error: {err}", file=sys.stderr)
+        from ..renderers.safe import visible  # a message may hold a recorded name
+
+        print(visible(f"error: {err}"), file=sys.stderr)
         if err.hint is not None:
-            print(f"hint: {err.hint}", file=sys.stderr)
+            print(visible(f"hint: {err.hint}"), file=sys.stderr)
         sys.exit(err.exit_code)
     except BrokenPipeError:
         sys.stderr.close()

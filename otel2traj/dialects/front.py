@@ -141,9 +141,14 @@ class Front:
     def read(self, span: SpanRecord, logs: Sequence[LogRecord] = ()) -> Reading:
         """One reading of all dialects: each fills what is still missing; identifiers that differ are told."""
         merged: Reading | None = None
-        for dialect, asks, hides, _, _ in self.candidates(span):
+        bare = not span.events and not logs
+        heard: list[str] = []
+        for dialect, asks, hides, plain, _ in self.candidates(span):
             if asks and not dialect.confirms(span):
                 continue
+            if bare and plain is not None and plain.covered_by in heard and merged is not None and not merged.notices:
+                continue
+            heard.append(dialect.name)
             said = _read(dialect, span, logs)
             if hides:
                 span = veil(span, dialect.hidden(span))

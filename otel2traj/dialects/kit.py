@@ -34,6 +34,9 @@ class SpanDialect:
     role_key: ClassVar[str] = ""
     roles: ClassVar[Mapping[str, Role]] = {}
     hides: ClassVar[tuple[str, ...]] = ()
+    covered_by: ClassVar[str] = ""
+    """The dialect before this one that reads all that this one reads of a span's attributes, and alike: where it was
+    heard, this one need not be asked of a span without events and log records."""
 
     def hidden(self, span: SpanRecord) -> tuple[str, ...]:
         return self.hides

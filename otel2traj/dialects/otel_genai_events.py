@@ -61,6 +61,7 @@ class OtelGenAiEvents(SpanDialect):
     )
     role_key = "gen_ai.operation.name"
     roles: ClassVar = keys.OPERATIONS
+    covered_by = "otel_genai_1_37"
 
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         if draft.role is Role.TOOL_EXECUTION:

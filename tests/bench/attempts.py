@@ -26,7 +26,10 @@ def growing_attempt(root: Path, steps: int, turn_bytes: int) -> int:
     (root / "steps" / "0001" / "result.json").write_text(json.dumps({"status": "succeeded", "output": "done"}))
     (root / "run.json").write_text(json.dumps({"run_id": "run-1", "agent_id": "agent", "status": "succeeded"}))
     filler = ("All work and no play makes “Jack” a dull boy.\n" * (turn_bytes // 46 + 1))[:turn_bytes]
-    history: list[dict[str, Any]] = [{"role": "system", "content": "You are careful."}, {"role": "user", "content": "go"}]
+    history: list[dict[str, Any]] = [
+        {"role": "system", "content": "You are careful."},
+        {"role": "user", "content": "go"},
+    ]
     now = _BASE
     with (root / "logs" / "network.jsonl").open("w") as out:
         for step in range(steps):
@@ -61,7 +64,8 @@ def _line(out: Any, event: str, ns: int, data: dict[str, Any]) -> None:
 
 
 def many_spans(file: Path, spans: int, per_line: int = 300) -> int:
-    """One trace of `spans` spans, a sixth of them model calls and a third tools, as OTLP JSON lines."""
+    """One trace of `spans` spans, a sixth of them model calls and a third tools, as OTLP JSON lines of the
+    Collector's form."""
     trace = "a" * 32
     with file.open("w") as out:
         batch: list[dict[str, Any]] = []
@@ -70,7 +74,7 @@ def many_spans(file: Path, spans: int, per_line: int = 300) -> int:
             if len(batch) == per_line or number == spans - 1:
                 scope = {"scope": {"name": "opentelemetry.util.genai"}, "spans": batch}
                 resource = {"resource": {"attributes": [_attribute("service.name", "bench")]}, "scopeSpans": [scope]}
-                out.write(json.dumps({"resourceSpans": [resource]}) + "\n")
+                out.write(json.dumps({"resourceSpans": [resource]}, separators=(",", ":")) + "\n")
                 batch = []
     return file.stat().st_size
 
@@ -85,7 +89,8 @@ def _span(trace: str, number: int) -> dict[str, Any]:
         attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "lead"}
     elif place == 1:
         calls = [
-            {"type": "tool_call", "id": f"tc_{turn}_{n}", "name": "read", "arguments": {"path": f"f{n}"}} for n in (2, 3)
+            {"type": "tool_call", "id": f"tc_{turn}_{n}", "name": "read", "arguments": {"path": f"f{n}"}}
+            for n in (2, 3)
         ]
         attributes = {
             "gen_ai.operation.name": "chat",
@@ -93,7 +98,9 @@ def _span(trace: str, number: int) -> dict[str, Any]:
             "gen_ai.request.model": "m",
             "gen_ai.response.id": f"resp-{turn}",
             "gen_ai.input.messages": json.dumps([{"role": "user", "parts": [{"type": "text", "content": "go " * 40}]}]),
-            "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": calls, "finish_reason": "tool_calls"}]),
+            "gen_ai.output.messages": json.dumps(
+                [{"role": "assistant", "parts": calls, "finish_reason": "tool_calls"}]
+            ),
         }
     elif place in (2, 3):
         attributes = {
