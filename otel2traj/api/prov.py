@@ -11,7 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, cast
 
-from ..canonical import JsonObject, loads, loads_tolerant
+from ..canonical import loads
+from ..corpus.cases import fixtures
 from ..errors import EvidenceError
 from ..prov.aer import AerProjector
 from ..prov.constraints import check_document, read_provn
@@ -24,9 +25,6 @@ from .source import drive
 
 ORIGIN = "local"
 """The origin of evidence that lies on this machine: no path of the machine stands in what is derived."""
-CASES = ("case.json", "evaluation/case.json")
-_MAX_CASE = 16 << 20
-_DECLARES = ("injections", "injection", "attacks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +66,6 @@ def export_file(path: Path, target: Path, **options: Any) -> Exported:
     """As `export`, into a file that is whole or not there."""
     with _written(target) as out:
         return export(path, out, **options)
-
-
-def fixtures(path: Path) -> list[JsonObject]:
-    """The case of an attempt directory, with the injections it declares; an unreadable one declares nothing."""
-    for name in CASES if path.is_dir() else ():
-        try:
-            file = safe_join(path, name)
-            if file is None or file.stat().st_size > _MAX_CASE:
-                continue
-            case, _ = loads_tolerant(file.read_bytes())
-        except (EvidenceError, OSError, ValueError):
-            continue
-        known = case if isinstance(case, dict) else {}
-        declares = next((known[key] for key in _DECLARES if known.get(key) is not None), None)
-        return [{"role": "case", "path": name, "declares": declares}]
-    return []
 
 
 def check(
