@@ -159,16 +159,18 @@ class Archive:
         return memory
 
     def scan(self) -> list[Member]:
-        """Every entry in the archive's order, directories left out; accepted ones with size and digest."""
+        """Every file in the archive's order; accepted ones with size and digest. Directories are names of no file."""
         out: list[Member] = []
         seen: set[str] = set()
         total = 0
         entries = self._zip_entries() if self._zip is not None else self._tar_entries()
         for ordinal, (name, reason, open_member) in enumerate(entries):
-            path = safe(name)
-            if len(out) >= self._limits.members:
+            if ordinal >= self._limits.members:
                 out.append(Member(ordinal, "", None, None, "too_many_members"))
                 break
+            if reason == "directory":
+                continue
+            path = safe(name)
             if path is None:
                 out.append(Member(ordinal, shown(name), None, None, "unsafe_name"))
                 continue
@@ -177,15 +179,15 @@ class Archive:
             if reason is not None or open_member is None:
                 out.append(Member(ordinal, path, None, None, reason or "damaged_member"))
                 continue
-            member = self._digest(ordinal, path, open_member, self._limits.total_bytes - total)
-            total += member.size or 0
+            member, inflated = self._digest(ordinal, path, open_member, self._limits.total_bytes - total)
+            total += inflated
             out.append(member)
             if member.reason == "archive_too_large":
                 break
             seen.add(path)
         self._conflicts(out, seen)
         if self.cut and not any(member.reason == "archive_too_large" for member in out):
-            out.append(Member(len(out), "", None, None, "archive_too_large"))
+            out.append(Member(out[-1].ordinal + 1 if out else 0, "", None, None, "archive_too_large"))
         return out
 
     def _conflicts(self, out: list[Member], seen: set[str]) -> None:
@@ -194,7 +196,8 @@ class Archive:
             if member.reason is None and member.path in folders:
                 member.reason = "name_conflict"
 
-    def _digest(self, ordinal: int, path: str, open_member: Callable[[], BinaryIO], left: int) -> Member:
+    def _digest(self, ordinal: int, path: str, open_member: Callable[[], BinaryIO], left: int) -> tuple[Member, int]:
+        """A member, and how much was inflated to know it: what is refused counts against the archive's limit too."""
         whole = hashlib.sha256()
         size = 0
         head = b""
@@ -203,14 +206,15 @@ class Archive:
                 while chunk := stream.read(_CHUNK):
                     head = head if len(head) >= 512 else (head + chunk)[:512]
                     size += len(chunk)
-                    if size > self._limits.member_bytes:
-                        return Member(ordinal, path, None, None, "too_large")
                     if size > left:
-                        return Member(ordinal, path, None, None, "archive_too_large")
+                        return Member(ordinal, path, None, None, "archive_too_large"), size
+                    if size > self._limits.member_bytes:
+                        return Member(ordinal, path, None, None, "too_large"), size
                     whole.update(chunk)
         except _DAMAGE:
-            return Member(ordinal, path, None, None, "damaged_member")
-        return Member(ordinal, path, size, whole.hexdigest(), "nested_archive" if is_archive(head) else None)
+            return Member(ordinal, path, None, None, "damaged_member"), size
+        reason = "nested_archive" if is_archive(head) else None
+        return Member(ordinal, path, size, whole.hexdigest(), reason), size
 
     def read(self, ordinal: int) -> bytes:
         """The bytes of a member, never more than the limit. Raises `ValueError` for one that is not there."""

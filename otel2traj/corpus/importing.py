@@ -342,7 +342,7 @@ def members_of(tree: Tree, archive: JsonObject) -> tuple[list[Candidate], list[J
         raise EvidenceError(f"raw object {archive['object']} is not in the store", code="corpus.raw-missing")
     opened = Archive(stored, str(archive["format"]), limits_of(archive))
     try:
-        members = [member for member in opened.scan() if member.reason != "directory"]
+        members = opened.scan()
         damage = opened.damage
     finally:
         opened.close()

@@ -48,7 +48,7 @@ def scanned(folder: Path, data: bytes, limits: Limits | None = None) -> dict[str
     assert kind is not None
     opened = Archive(file, kind, limits if limits is not None else Limits())
     try:
-        return {member.path: member.reason for member in opened.scan() if member.reason != "directory"}
+        return {member.path: member.reason for member in opened.scan()}
     finally:
         opened.close()
 
@@ -94,6 +94,13 @@ def test_names_that_leave_the_directory(tmp_path: Path, make: type, name: str) -
     assert list(found.values()) == ["unsafe_name"]
 
 
+def test_directories_are_no_members(tmp_path: Path) -> None:
+    folder = tarfile.TarInfo("./")
+    folder.type = tarfile.DIRTYPE
+    assert scanned(tmp_path, tar_bytes([("./a", b"1")], [folder])) == {"a": None}
+    assert scanned(tmp_path, zip_bytes([("d/", b""), ("../", b""), ("d/a", b"1")])) == {"d/a": None}
+
+
 def test_links_and_devices_in_a_tar(tmp_path: Path) -> None:
     extra = []
     for name, kind in (("s", tarfile.SYMTYPE), ("h", tarfile.LNKTYPE), ("d", tarfile.CHRTYPE), ("f", tarfile.FIFOTYPE)):
@@ -128,6 +135,12 @@ def test_one_member_beyond_its_limit_and_an_archive_beyond_its_own(tmp_path: Pat
         }
         found = scanned(tmp_path, data, Limits(total_bytes=20_000))
         assert found == {"small": None, "big": "archive_too_large"}, "what comes after is not read"
+
+
+def test_what_is_refused_counts_against_the_archive(tmp_path: Path) -> None:
+    many = [(f"big{number}", b"\0" * 9_000) for number in range(50)]
+    found = scanned(tmp_path, zip_bytes(many), Limits(member_bytes=1_000, total_bytes=30_000))
+    assert list(found.values()) == ["too_large"] * 3 + ["archive_too_large"]
 
 
 @pytest.mark.parametrize("press", [gzip.compress, zstandard.compress])
