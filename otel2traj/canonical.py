@@ -181,6 +181,8 @@ def canonical_bytes(value: Any, *, finite: bool = False) -> bytes:
         fast = orjson.dumps(value, option=_CANONICAL)
     except (TypeError, orjson.JSONEncodeError):
         return _stdlib_canonical(value)
+    if type(value) is str:
+        return fast
     if _unlike_stdlib(fast) or (not finite and b"null" in fast and _has_non_finite(value)):
         return _stdlib_canonical(value)
     return fast

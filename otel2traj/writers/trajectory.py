@@ -74,9 +74,27 @@ class _Sink:
 
     def _json(self, value: Any) -> bytes:
         data = dumps(value)
-        if len(data) <= self._limit:
+        if len(data) <= self._limit or not _has_long(value, self._limit):
             return data
         return dumps(truncate(value, self._limit))
+
+
+def _has_long(value: Any, limit: int) -> bool:
+    """Whether a string in the value may be over `limit` UTF-8 bytes."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        kind = type(item)
+        if kind is str:
+            if len(item) * 4 > limit:
+                return True
+        elif isinstance(item, dict):
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+        elif isinstance(item, str) and len(item) * 4 > limit:
+            return True
+    return False
 
 
 def truncate(value: Any, limit: int) -> Any:
