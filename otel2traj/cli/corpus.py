@@ -11,7 +11,7 @@ from typing import Annotated, Any, ParamSpec
 
 import typer
 
-from ..errors import Otel2TrajError
+from ..errors import EvidenceError, Otel2TrajError
 
 group = typer.Typer(no_args_is_help=True, help="Many attempts as one corpus: import, derive, seal, check.")
 
@@ -34,7 +34,8 @@ def _coded(command: Callable[P, None]) -> Callable[P, None]:
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             command(*args, **kwargs)
-        except Otel2TrajError as err:
+        except (Otel2TrajError, OSError) as failed:
+            err = failed if isinstance(failed, Otel2TrajError) else _io(failed)
             if kwargs.get("as_json"):
                 _json({"error": {"code": err.error_code, "message": str(err), "hint": err.hint}})
             else:
@@ -44,6 +45,12 @@ def _coded(command: Callable[P, None]) -> Callable[P, None]:
             sys.exit(err.exit_code)
 
     return run
+
+
+def _io(err: OSError) -> Otel2TrajError:
+    """A full disk, a directory without permission: said like any other error, and the same command goes on later."""
+    what = err.strerror if err.strerror is not None else str(err)
+    return EvidenceError(f"{what}: {err.filename}", hint="make room or give access; run it again", code="corpus.io")
 
 
 def _json(value: Any) -> None:

@@ -64,9 +64,11 @@ def import_root(root: Path, corpus: Path, options: ImportOptions | None = None) 
     name = safe(options.name if options.name is not None else place.name or "root")
     if name is None or "\n" in name:
         raise UsageError(f"{options.name!r} is no name for an origin", hint="letters, digits, dots and dashes")
+    entries = list_root(place, (base, base.with_name(base.name + ".partial")))
+    if not entries:
+        raise EvidenceError(f"there is nothing below {root.name or root}", hint="is it the directory that was meant?")
     with writing(corpus, create=True) as tree:
-        leave_out = (base, base.with_name(base.name + ".partial"))
-        return _Import(tree, options, name).run(place, leave_out)
+        return _Import(tree, options, name).run(place, entries)
 
 
 class _Import:
@@ -85,7 +87,7 @@ class _Import:
         self._touched: list[str] = []
         self.mapped = self.kept = 0
 
-    def run(self, root: Path, leave_out: tuple[Path, ...]) -> Imported:
+    def run(self, root: Path, entries: list[Entry]) -> Imported:
         if self._manifest.sources:
             check_same(self._manifest.data["profile"], self._options.profile)
         elif self._options.profile is not None:
@@ -94,7 +96,7 @@ class _Import:
         origin = f"{'dir' if kind == 'directory' else 'file'}:{self._name}"
         self._begin(origin, {"kind": kind})
         self._done.mkdir(exist_ok=True)
-        tasks = self._tasks(root, origin, leave_out)
+        tasks = self._tasks(root, origin, entries)
         for mapped in run(_map, tasks, self._options.jobs):
             self._take(mapped)
             self.mapped += 1
@@ -126,9 +128,9 @@ class _Import:
                 del self._executions[execution]
         self._register = {key: row for key, row in self._register.items() if key[0] != origin}
 
-    def _tasks(self, root: Path, origin: str, leave_out: tuple[Path, ...]) -> Iterator[_Task]:
+    def _tasks(self, root: Path, origin: str, entries: list[Entry]) -> Iterator[_Task]:
         archives: list[tuple[str, Path, str]] = []
-        for candidate in find_candidates(list_root(root, leave_out)):
+        for candidate in find_candidates(entries):
             if candidate.reason in ("not_a_trace", "derived_output"):
                 self._loose(origin, candidate, archives)
             elif candidate.reason is not None:

@@ -68,12 +68,16 @@ def test_no_command_writes_to_it(corpus: Path, words: tuple[str, ...]) -> None:
         (("info", "/nonexistent"), 3, "corpus.missing"),
         (("derive", "/nonexistent"), 3, "corpus.missing"),
         (("import", "/nonexistent", "/tmp/never"), 3, "evidence.unreadable"),
+        (("import", "/tmp/empty", "/tmp/never"), 3, "evidence.unreadable"),
+        (("import", ATTEMPT, "/dev/null/never"), 3, "corpus.io"),
         (("import", ATTEMPT, "/tmp/never", "-j", "0"), 2, "usage"),
         (("import", ATTEMPT, "/tmp/never", "--profile", "/nonexistent"), 3, "evidence.unreadable"),
     ],
 )
 def test_errors_carry_their_code(tmp_path: Path, words: tuple[str | Path, ...], code: int, name: str) -> None:
-    words = tuple(tmp_path / "never" if word == "/tmp/never" else word for word in words)
+    (tmp_path / "empty").mkdir()
+    places = {"/tmp/never": tmp_path / "never", "/tmp/empty": tmp_path / "empty"}
+    words = tuple(places.get(str(word), word) for word in words)
     status, said = told(*words)
     assert (status, said["error"]["code"]) == (code, name)
 
