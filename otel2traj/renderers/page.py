@@ -109,7 +109,9 @@ class Html:
 
     def sink(self, out: BinaryIO, options: RenderOptions) -> StepSink:
         if options.budget is not None or options.mode is not Mode.FULL:
-            raise UsageError("a page holds whole steps", hint="--mode and --budget are for text, Markdown and JSON Lines")
+            raise UsageError(
+                "a page holds whole steps", hint="--mode and --budget are for text, Markdown and JSON Lines"
+            )
         return _Page(out, options)
 
 
