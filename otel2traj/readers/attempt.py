@@ -253,6 +253,7 @@ def _bare(root: Path) -> Attempt:
     attempt = Attempt(root, Layout.BARE)
     for folder, names, files in os.walk(root, followlinks=False):
         names.sort()
+        _refuse_attempts_below(root, Path(folder), names)
         for name in sorted([*names, *files]):
             file = Path(folder) / name
             relative = file.relative_to(root).as_posix()
@@ -280,6 +281,17 @@ def _bare(root: Path) -> Attempt:
         )
     _finish(attempt)
     return attempt
+
+
+def _refuse_attempts_below(root: Path, folder: Path, names: list[str]) -> None:
+    """Several attempts read as one heap of traces would be tied to each other by nothing that was recorded."""
+    for base in ("steps", "evaluation"):
+        inner = folder / base if base == "steps" else folder / base / "inputs"
+        if folder != root and base in names and inner.is_dir() and any(map(_ORDINAL.fullmatch, os.listdir(inner))):
+            raise EvidenceError(
+                f"{folder.relative_to(root).as_posix()} is an attempt of its own",
+                hint="build the attempts below a folder with --recursive, or give one of them",
+            )
 
 
 def _add(attempt: Attempt, path: str, kind: SourceKind, ordinal: str | None = None) -> bool:

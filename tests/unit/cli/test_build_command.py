@@ -147,3 +147,11 @@ def test_info_as_json(tmp_path: Path) -> None:
     attempt.request("w", 1).response("w", 2, chat_response(text="hi"))
     found = json.loads(otel2traj("info", attempt.write(), "--json").stdout)
     assert (found["layout"], found["wire_calls"], found["spans"]) == ("current", 1, 0)
+
+
+def test_a_folder_of_attempts_is_not_one_heap_of_traces(tmp_path: Path, fixtures: Path) -> None:
+    shutil.copytree(fixtures / "attempts" / "mcp-builtin-basic" / "attempt", tmp_path / "runs" / "one")
+    run = otel2traj("build", tmp_path / "runs", "-o", tmp_path / "out.json")
+    assert run.returncode == 1
+    assert "one is an attempt of its own" in run.stderr
+    assert otel2traj("show", tmp_path / "runs").returncode == 3
