@@ -80,7 +80,11 @@ def test_forms_are_told_by_content_and_every_member_is_read(tmp_path: Path, kind
     assert sorted(tmp_path.iterdir()) == [file]
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"\x28\xb5\x2f\xfdjunk", gzip.compress(b"{}\n" * 900), b"PK"])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{}", b"\x28\xb5\x2f\xfdjunk", gzip.compress(b"{}\n" * 900, mtime=0), b"PK"],
+    ids=["empty", "json", "no zstd", "gzip of lines", "no zip"],
+)
 def test_what_is_no_archive(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "x").write_bytes(data)
     assert archive_kind(tmp_path / "x") is None
