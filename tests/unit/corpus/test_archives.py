@@ -64,6 +64,7 @@ GOOD = [("a/run.json", b"{}"), ("a/steps/0001/otel.jsonl", b"x" * 5000)]
         ("tar+gzip", gzip.compress(tar_bytes(GOOD))),
         ("tar+zstd", zstandard.compress(tar_bytes(GOOD))),
     ],
+    ids=["zip", "tar", "tar+gzip", "tar+zstd"],
 )
 def test_forms_are_told_by_content_and_every_member_is_read(tmp_path: Path, kind: str, data: bytes) -> None:
     file = tmp_path / "name-says-nothing"
