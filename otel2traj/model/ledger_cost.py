@@ -16,6 +16,10 @@ COUNTS: Final = ("tool_calls", "retries")
 RATE_UNIT: Final = "usd_per_million_tokens"
 _MILLION: Final = Decimal(1_000_000)
 _EXACT: Final = Context(prec=60)
+"""For the price of one call: token counts times a rate."""
+_SUM: Final = Context(prec=1000)
+"""For sums. The shortest form of a double has digits from 10**308 down to 10**-324, so that with this many the sum is
+exact in any order; digits that are not there cost nothing."""
 
 
 def decimal_of(number: int | float) -> Decimal:
@@ -52,7 +56,7 @@ class Totals:
             if unit not in self.sums or value == 0:
                 continue
             if is_amount(value):
-                self.sums[unit] = _EXACT.add(self.sums[unit], decimal_of(value))
+                self.sums[unit] = _SUM.add(self.sums[unit], decimal_of(value))
             elif value is None and unit in self.nulls:
                 self.nulls[unit] += 1
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from otel2traj.canonical import loads
@@ -42,7 +42,9 @@ def test_a_missing_unit_counts_nothing_and_a_null_price_makes_the_sum_unknown() 
     assert totals.nulls == {"tokens_in": 1, "tokens_out": 0, "seconds": 1, "usd": 1}
 
 
-@given(st.lists(st.floats(min_value=0, max_value=1e6, allow_nan=False)), st.randoms())
+@example([1.0, 1.401298464324817e-45, 1.401298464324817e-45], random.Random(0))
+@example([1.7e308, 5e-324, 5e-324], random.Random(1))
+@given(st.lists(st.floats(min_value=0, allow_nan=False, allow_infinity=False)), st.randoms())
 def test_the_order_of_costs_does_not_matter(amounts: list[float], rng: random.Random) -> None:
     one, other = Totals(), Totals()
     for amount in amounts:
