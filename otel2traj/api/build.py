@@ -17,6 +17,7 @@ from ..errors import EvidenceError, Otel2TrajError, UsageError
 from ..model.trajectory import Header, StepSink, Summary, TrajectoryStatus
 from ..renderers.safe import inline
 from ..writers.trajectory import TrajectoryWriter
+from .files import replacing
 from .source import drive, value_limit
 
 Progress = Callable[[str, int], None]
@@ -144,22 +145,6 @@ def _writing(file: Path | None, limit: int) -> Iterator[list[StepSink]]:
         return
     with replacing(file) as stream:
         yield [TrajectoryWriter(limit).sink(stream)]
-
-
-@contextmanager
-def replacing(file: Path) -> Iterator[BinaryIO]:
-    """Write to `NAME.tmp`, flush to the disk, rename. On an error the old file stays as it was."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(file.name + ".tmp")
-    try:
-        with temporary.open("w+b") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(file)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def print_bytes(path: Path, out: BinaryIO, *, inference: bool = True, progress: Progress | None = None) -> list[Built]:

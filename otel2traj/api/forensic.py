@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +19,7 @@ from ..readers.telemetry import Telemetry, read_telemetry, telemetry_files
 from ..renderers.forensic import explain as render
 from ..stored import is_stored
 from ..writers.forensic import ForensicSink, write
+from .files import whole
 from .record_bytes import RecordBytes
 from .source import drive
 
@@ -58,17 +58,8 @@ class Ledger:
 
     def save(self, target: Path) -> None:
         """Into a file that is whole or not there. Raises `EvidenceError`."""
-        part = target.with_name(target.name + ".tmp")
-        try:
-            with part.open("wb") as out:
-                self.write(out)
-                out.flush()
-                os.fsync(out.fileno())
-            part.replace(target)
-        except OSError as err:
-            raise EvidenceError(f"cannot write {target.name}: {err.strerror}") from err
-        finally:
-            part.unlink(missing_ok=True)
+        with whole(target) as out:
+            self.write(out)
 
 
 def export(

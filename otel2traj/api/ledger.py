@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from ..model.ledger import EventType, seal, state_hash
 from ..model.ledger_cost import Totals
 from ..writers.ledger import LedgerSink
 from ..writers.ledger_append import Tail, append_line
+from .files import whole
 from .source import drive
 
 Tell = Callable[[Finding], None]
@@ -34,18 +34,8 @@ def export(path: Path, out: BinaryIO, *, inference: bool = True) -> list[str]:
 
 def export_file(path: Path, target: Path) -> list[str]:
     """As `export`, into a file that is whole or not there."""
-    part = target.with_name(target.name + ".tmp")
-    try:
-        with part.open("wb") as out:
-            warnings = export(path, out)
-            out.flush()
-            os.fsync(out.fileno())
-        part.replace(target)
-    except OSError as err:
-        raise EvidenceError(f"cannot write {target.name}: {err.strerror}") from err
-    finally:
-        part.unlink(missing_ok=True)
-    return warnings
+    with whole(target) as out:
+        return export(path, out)
 
 
 def audit(path: Path, tell: Tell, options: Options | None = None) -> Verdict:

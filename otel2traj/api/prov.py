@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from ..prov.engine import Options, derive_prov
 from ..prov.sem import derive_sem
 from ..prov.validate import TierResult, not_run, passed_or_failed, validate
 from ..readers.attempt import safe_join
+from .files import whole
 from .record_bytes import RecordBytes
 from .source import drive
 
@@ -158,14 +158,5 @@ def _written(target: Path | None) -> Iterator[BinaryIO]:
         with TemporaryFile() as nameless:
             yield cast(BinaryIO, nameless)
         return
-    part = target.with_name(target.name + ".tmp")
-    try:
-        with part.open("w+b") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        part.replace(target)
-    except OSError as err:
-        raise EvidenceError(f"cannot write {target.name}: {err.strerror}") from err
-    finally:
-        part.unlink(missing_ok=True)
+    with whole(target) as out:
+        yield out

@@ -12,7 +12,8 @@ from ..errors import EvidenceError, Otel2TrajError
 from ..model.trajectory import Header, Summary, TrajectoryStatus
 from ..renderers.bundle import Bundle, BundleSink
 from ..renderers.page import write_page
-from .build import find_attempts, replacing
+from .build import find_attempts
+from .files import replacing
 from .record_bytes import RecordBytes
 
 _SPOOL = 16 << 20

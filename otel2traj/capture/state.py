@@ -114,9 +114,6 @@ class State:
     def add_extent(self, group: str, attempt: str, signal: int, offset: int, length: int, items: int) -> None:
         self.db.execute("INSERT INTO extent VALUES (?,?,?,?,?,?)", (group, attempt, signal, offset, length, items))
 
-    def forget_extents(self, group: str) -> None:
-        self.db.execute("DELETE FROM extent WHERE grp=?", (group,))
-
     # attempts and files
 
     def folder_of(self, attempt: str) -> str | None:

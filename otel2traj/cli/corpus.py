@@ -229,7 +229,7 @@ def export(
 ) -> None:
     """Write the seal of a corpus in a form that other tools read; the corpus stays as it is."""
     from ..api import corpus as api
-    from ..api.build import replacing
+    from ..api.files import replacing
     from ..canonical import loads
     from ..errors import UsageError
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from ..canonical import JsonObject
 from ..model.message import Message, Output, ToolCall
-from .parts import HOSTED
 
 _TEXTS = ("text", "reasoning", "refusal")
 
@@ -60,8 +59,3 @@ def _choice(index: int, output: Output) -> JsonObject:
     choice["tool_calls"] = [call.to_json() for call in output.tool_calls]
     choice["finish_reason"] = output.finish_reason
     return choice
-
-
-def is_hosted(part: JsonObject) -> bool:
-    """Whether a part tells of a tool that the provider ran itself."""
-    return bool(part.get("builtin")) or part.get("type") in HOSTED

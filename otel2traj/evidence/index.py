@@ -43,9 +43,6 @@ class Index:
         for table in (self.framework, self.otel, self.log_groups, self.acp):
             yield from table.values()
 
-    def of_role(self, role: Role) -> list[SpanHead]:
-        return [head for head in self.span_heads() if head.role is role]
-
     def logs_of(self, head: SpanHead) -> list[Part]:
         return self.span_logs.get((head.trace_id or "", head.span_id), [])
 
