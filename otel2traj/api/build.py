@@ -98,10 +98,14 @@ def build_path(
         if isinstance(err, EvidenceError):
             summary.sources, summary.warnings = list(err.sources), list(err.warnings)
         file = _target(path, write, output, None, False)
-        with _writing(file, limit) as writer:
-            for sink in [*writer, *sinks()]:
-                sink.begin(Header())
-                sink.end(summary)
+        try:
+            with _writing(file, limit) as writer:
+                for sink in [*writer, *sinks()]:
+                    sink.begin(Header())
+                    sink.end(summary)
+        except OSError as again:
+            name = path.name if file is None else file.name
+            raise EvidenceError(f"cannot write {name}: {again.strerror}", hint="name a target with -o") from err
         built.append(Built(None, summary, file))
     return built
 

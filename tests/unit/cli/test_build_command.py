@@ -155,3 +155,11 @@ def test_a_folder_of_attempts_is_not_one_heap_of_traces(tmp_path: Path, fixtures
     assert run.returncode == 1
     assert "one is an attempt of its own" in run.stderr
     assert otel2traj("show", tmp_path / "runs").returncode == 3
+
+
+def test_a_target_that_cannot_be_written_is_an_error_with_words(attempt: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    run = otel2traj("build", attempt, "-o", tmp_path / "file" / "trajectory.json")
+    assert run.returncode == 3
+    assert "cannot write trajectory.json" in run.stderr
+    assert "Traceback" not in run.stderr
