@@ -11,7 +11,7 @@ REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 
 
 def warnings_page() -> str:
-    from otel2traj.build.warnings import CODES
+    from otel2traj.assembly.warnings import CODES
 
     lines = [
         "# Warnings",

@@ -75,7 +75,7 @@ def build_path(
     limit = value_limit()
     if not path.exists() and not path.is_symlink():
         raise EvidenceError(f"there is no {path}", hint="give an attempt directory or a trace file")
-    from ..build import BuildSession
+    from ..assembly import BuildSession
 
     built: list[Built] = []
     try:

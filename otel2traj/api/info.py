@@ -9,8 +9,8 @@ from ..canonical import JsonObject
 
 def info(path: Path) -> JsonObject:
     """What was found under a path and what is missing. Raises `EvidenceError` where nothing can be read."""
-    from ..build import BuildSession
-    from ..build.survey import survey
+    from ..assembly import BuildSession
+    from ..assembly.survey import survey
 
     with BuildSession(path) as session:
         return survey(session)

@@ -18,7 +18,7 @@ def drive(path: Path, *sinks: StepSink, inference: bool = True, conversation: st
     """
     if is_stored(path):
         return replay(path, *sinks)
-    from ..build import BuildSession
+    from ..assembly import BuildSession
 
     with BuildSession(path, inference=inference) as session:
         found = session.conversations

@@ -91,7 +91,7 @@ def _read(
             replay(path, sink)
             yield sink.bundle
             return
-        from ..build import BuildSession
+        from ..assembly import BuildSession
 
         with BuildSession(path, inference=inference) as session:
             several = len(session.conversations) > 1

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from ..build import BuildSession
+from ..assembly import BuildSession
 from ..canonical import JsonObject
 from ..errors import EvidenceError, Otel2TrajError
 from ..model import codec

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from otel2traj.build.warnings import CODES
+from otel2traj.assembly.warnings import CODES
 from otel2traj.canonical import loads
 from tests.reference import PAGES, REFERENCE
 

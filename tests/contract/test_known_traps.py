@@ -75,7 +75,7 @@ TRAPS: dict[str, tuple[str, tuple[str, ...]]] = {
         "equal call ids in one run",
         (
             "golden/test_samples.py::test_ids_that_repeat_each_turn_tie_nothing",
-            "unit/build/test_worked_examples.py::test_c_two_emitters_are_ambiguous_and_nothing_is_attached",
+            "unit/assembly/test_worked_examples.py::test_c_two_emitters_are_ambiguous_and_nothing_is_attached",
         ),
     ),
     "T11": (
@@ -110,7 +110,7 @@ TRAPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "T16": (
         "retries",
         (
-            "unit/build/test_worked_examples.py::test_retries_share_a_span_and_the_last_success_owns_its_output",
+            "unit/assembly/test_worked_examples.py::test_retries_share_a_span_and_the_last_success_owns_its_output",
             "contract/test_known_traps.py::test_a_failed_attempt_before_a_good_one_is_a_step_of_its_own",
         ),
     ),

@@ -306,7 +306,7 @@ def test_a_file_that_grows_is_read_to_the_size_it_had(tmp_path: Path, monkeypatc
     path = tmp_path / "growing.jsonl"
     spans = json.loads((HOSTILE / "in-order.jsonl").read_bytes())["resourceSpans"][0]["scopeSpans"][0]["spans"]
     path.write_bytes(otlp(spans) + b"\n")
-    from otel2traj.build import indexing
+    from otel2traj.assembly import indexing
 
     add = vars(indexing)["add_span"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from otel2traj.build import BuildSession
+from otel2traj.assembly import BuildSession
 from otel2traj.model.reading import Role
 from otel2traj.model.trajectory import Collect
 

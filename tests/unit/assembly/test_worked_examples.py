@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from otel2traj.api.source import load
-from otel2traj.build.evidence import interaction_id
+from otel2traj.assembly.evidence import interaction_id
 from otel2traj.model.trajectory import Step, StepKind, StepSource, StepStatus, ToolLog, Trajectory, TrajectoryStatus
 from tests.attempt_factory import AttemptFactory, chat_response
 
