@@ -52,7 +52,7 @@ class Builder:
         self._notices: list[Notice] = list(plan.notices)
         self._tool_logs = ToolLogs(archive, index, glance, plan, self._coverage, self._notices)
         self._ranges: dict[str, list[int]] = {}
-        self._agents: dict[int, str | None] = {}
+        self._agents: dict[ModelCall | Execution, str | None] = {}
         self._actors = Actors()
 
     def run(self, sinks: Iterable[StepSink]) -> Summary:
@@ -108,7 +108,7 @@ class Builder:
         )
 
     def _agent(self, entry: ModelCall | Execution) -> str | None:
-        if id(entry) not in self._agents:
+        if entry not in self._agents:
             head = entry.head if isinstance(entry, Execution) else entry.span or entry.anchor
             name = self._actors.of(head)
             if name is None and isinstance(entry, ModelCall):
@@ -117,8 +117,8 @@ class Builder:
                 name = self._documents.agent_id
             if name is None and isinstance(entry, ModelCall) and entry.wire is not None:
                 name = entry.wire.agent_id
-            self._agents[id(entry)] = name
-        return self._agents[id(entry)]
+            self._agents[entry] = name
+        return self._agents[entry]
 
     # steps
 
@@ -204,7 +204,7 @@ class Builder:
         )
         self._tool_logs.attach(log, execution)
         evidence = identity(execution)
-        link = self._plan.inferred_calls.get(id(execution))
+        link = self._plan.inferred_calls.get(execution)
         if link is not None:
             evidence["inferred_call"] = {
                 "rule": link.inferred_rule,

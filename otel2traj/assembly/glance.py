@@ -27,9 +27,9 @@ class Glance:
         """(run or Input, tool call id, digest) of every result that a request was seen to report."""
         self._on_wire: set[tuple[str, str]] = set()
         self._budget = keep_bytes
-        self._kept: dict[int, Reading] = {}
-        self._started_with: dict[int, ToolCall | None] = {}
-        """The tool call of the nearest task that was started with one, by the identity of every chain span below it."""
+        self._kept: dict[SpanHead, Reading] = {}
+        self._started_with: dict[SpanHead, ToolCall | None] = {}
+        """The tool call of the nearest task that was started with one, by every chain span below it."""
 
     def run(self) -> None:
         for wire in sorted(self._index.wires.values(), key=WireHead.order):
@@ -46,20 +46,20 @@ class Glance:
         call: ToolCall | None = None
         above = head.parent
         while above is not None and above.role is Role.CHAIN and call is None:
-            if id(above) in self._started_with:
-                call = self._started_with[id(above)]
+            if above in self._started_with:
+                call = self._started_with[above]
                 break
             way.append(above)
             call = task_call(self._archive, above)
             above = above.parent
         for node in way:
-            self._started_with[id(node)] = call
+            self._started_with[node] = call
         if call is not None and call.id is not None and call.name in (None, head.tool_name):
             head.tool_call_id, head.id_rule = call.id, "enclosing_task"
 
     def reading(self, head: SpanHead) -> Reading:
         """What a head says; from memory where the first look kept it."""
-        kept = self._kept.get(id(head))
+        kept = self._kept.get(head)
         return kept if kept is not None else read_head(self._archive, self._index, head)
 
     def _read(self, head: SpanHead) -> Reading:
@@ -67,7 +67,7 @@ class Glance:
         size = sum(part.ref.length for part in head.parts)
         if size <= self._budget:
             self._budget -= size
-            self._kept[id(head)] = reading
+            self._kept[head] = reading
         return reading
 
     def _wire(self, head: WireHead) -> None:

@@ -17,21 +17,21 @@ class GraphNodes:
 
     def __init__(self, archive: Archive, index: Index) -> None:
         self._archive = archive
-        self._models_below: dict[int, int] = {}
-        self._recovered: dict[int, list[ToolCall]] = {}
+        self._models_below: dict[SpanHead, int] = {}
+        self._recovered: dict[SpanHead, list[ToolCall]] = {}
         for head in index.span_heads():
             if head.role is Role.MODEL_CALL:
                 above = head.parent
                 while above is not None and above.role is Role.CHAIN:
-                    below = self._models_below.get(id(above), 0) + 1
+                    below = self._models_below.get(above, 0) + 1
                     if below > 2:
                         break  # all further up have several too
-                    self._models_below[id(above)] = below
+                    self._models_below[above] = below
                     above = above.parent
 
     def recovered(self, head: SpanHead) -> list[ToolCall] | None:
         """The tool calls that `look` found for a model span, or None."""
-        return self._recovered.get(id(head))
+        return self._recovered.get(head)
 
     def look(self, call: ModelCall) -> None:
         """Fill the emitted calls of a framework generation that has none, where its node's output tells them."""
@@ -42,11 +42,11 @@ class GraphNodes:
             return
         above = head.parent
         while above is not None and above.role is Role.CHAIN and above.agent_path == head.agent_path:
-            if self._models_below.get(id(above)) != 1:
+            if self._models_below.get(above) != 1:
                 return
             calls = langchain_dump.node_output_tool_calls(node_output(self._archive, above))
             if calls:
-                self._recovered[id(head)] = calls
+                self._recovered[head] = calls
                 head.emitted = [emitted(found) for found in calls]
                 return
             above = above.parent

@@ -20,12 +20,12 @@ Entry = ModelCall | Execution
 
 @dataclass(slots=True)
 class Plan:
-    """Steps to be, in order; `links` by the identity of the call that emitted."""
+    """Steps to be, in order; `links` by the call that emitted."""
 
     entries: list[Entry] = field(default_factory=list)
-    links: dict[int, list[ToolLink]] = field(default_factory=dict)
-    inferred_calls: dict[int, ToolLink] = field(default_factory=dict)
-    """By the identity of an execution that is a step of its own: the call that it was inferred to answer."""
+    links: dict[ModelCall, list[ToolLink]] = field(default_factory=dict)
+    inferred_calls: dict[Execution, ToolLink] = field(default_factory=dict)
+    """The call that an execution, a step of its own, was inferred to answer."""
     inferred: int | None = 0
     notices: list[Notice] = field(default_factory=list)
 
@@ -53,8 +53,8 @@ def plan_steps(
     executions = sorted(find_executions(heads), key=Execution.order)
     links = link_tool_calls(calls, executions)
     find_reported(links, calls)
-    emitted = {id(execution) for link in links for execution in link.candidates}
-    unlinked = [execution for execution in executions if id(execution) not in emitted]
+    emitted = {execution for link in links for execution in link.candidates}
+    unlinked = [execution for execution in executions if execution not in emitted]
     if inference:
         plan.inferred = infer(links, unlinked)
     else:
@@ -63,9 +63,9 @@ def plan_steps(
     for number, entry in enumerate(plan.entries, 1):
         entry.step_id = number
     for link in links:
-        plan.links.setdefault(id(link.call), []).append(link)
+        plan.links.setdefault(link.call, []).append(link)
         if link.inferred is not None:
-            plan.inferred_calls[id(link.inferred)] = link
+            plan.inferred_calls[link.inferred] = link
         if link.status is LinkStatus.AMBIGUOUS:
             plan.notices.append(_ambiguous(link))
     return plan

@@ -38,7 +38,7 @@ class ToolLogs:
         self._notices = notices
 
     def of_call(self, call: ModelCall, tool_calls: list[ToolCall]) -> list[ToolLog]:
-        links = self._plan.links.get(id(call), [])
+        links = self._plan.links.get(call, [])
         out = []
         for position, tool_call in enumerate(tool_calls):
             link = next((link for link in links if link.position == position), None)

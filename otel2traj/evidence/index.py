@@ -156,15 +156,15 @@ class Index:
 
     def _cut_cycles(self) -> None:
         """Parents that lead in a circle tell nothing: none of its links is used, in whatever order they were read."""
-        done: set[int] = set()
+        done: set[SpanHead] = set()
         for head in self.span_heads():
-            path: dict[int, SpanHead] = {}
+            path: dict[SpanHead, None] = {}
             current: SpanHead | None = head
-            while current is not None and id(current) not in done and id(current) not in path:
-                path[id(current)] = current
+            while current is not None and current not in done and current not in path:
+                path[current] = None
                 current = current.parent
-            if current is not None and id(current) in path:
-                members = list(path.values())
+            if current is not None and current in path:
+                members = list(path)
                 circle = members[members.index(current) :]
                 named = min(circle, key=lambda member: member.span_id)
                 message = f"the parents of span {named.span_id} lead back to it"
