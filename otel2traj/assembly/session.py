@@ -47,6 +47,10 @@ class BuildSession:
             self._refuse_nothing()
             self.glance = Glance(self.archive, self.index)
             self.glance.run()
+            self._nodes = self._graph_nodes()
+            self._told_inputs = {
+                response_id: [ordinal for ordinal, _ in told] for response_id, told in self.index.native_calls.items()
+            }
             self.conversations = self._conversations()
         except EvidenceError as err:
             self.archive.close()
@@ -67,16 +71,15 @@ class BuildSession:
     def build(self, conversation: Conversation, *sinks: StepSink) -> Summary:
         """Push one trajectory into the sinks. The steps are complete; shortening is the writer's business."""
         keys = conversation.documents.keys()
-        keys.by_response_id = {
-            response_id: [ordinal for ordinal, _ in told] for response_id, told in self.index.native_calls.items()
-        }
-        nodes = GraphNodes(self.archive, self.index) if self.index.framework or self._has_payloads() else None
+        keys.by_response_id = self._told_inputs
+        nodes = self._nodes
         plan = plan_steps(self.index, conversation.wires, conversation.heads, keys, nodes, inference=self._inference)
         builder = Builder(self.archive, self.index, self.glance, conversation.documents, plan, nodes)
         return builder.run(sinks)
 
-    def _has_payloads(self) -> bool:
-        return any("abb_framework" in head.dialects for head in self.index.otel.values())
+    def _graph_nodes(self) -> GraphNodes | None:
+        payloads = any("abb_framework" in head.dialects for head in self.index.otel.values())
+        return GraphNodes(self.archive, self.index) if self.index.framework or payloads else None
 
     def _conversations(self) -> list[Conversation]:
         wires = list(self.index.wires.values())

@@ -36,13 +36,13 @@ class OffsetTable(Generic[T]):
         self._offsets = array("Q")
         self._indexes = array("L")
         self._contexts: list[T] = []
-        self._index_of: dict[T, int] = {}
+        self._index_of: dict[int, int] = {}
 
     def put(self, offset: int, context: T) -> None:
         """`context` holds for records from `offset` on; offsets must rise."""
-        index = self._index_of.get(context)
+        index = self._index_of.get(id(context))
         if index is None:
-            index = self._index_of[context] = len(self._contexts)
+            index = self._index_of[id(context)] = len(self._contexts)
             self._contexts.append(context)
         if not self._indexes or self._indexes[-1] != index:
             self._offsets.append(offset)
