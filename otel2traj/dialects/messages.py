@@ -85,19 +85,25 @@ def read_messages(value: JsonValue, role: str | None = None) -> list[Message]:
         out: list[Message] = []
         previous_item = False
         for item in value:
-            is_item = isinstance(item, dict) and "role" not in item and _is_item(item.get("type"))
+            alone = is_item(item)
             for message in read_message(item, role):
-                if is_item and previous_item and message.role == "assistant" and out and out[-1].role == "assistant":
+                if alone and previous_item and message.role == "assistant" and out and out[-1].role == "assistant":
                     out[-1].parts.extend(message.parts)
                 else:
                     out.append(message)
-            previous_item = is_item
+            previous_item = alone
         return out
     return read_message(value, role)
 
 
-def _is_item(kind: JsonValue) -> bool:
-    return isinstance(kind, str) and kind in ITEMS
+def is_item(value: JsonValue) -> bool:
+    """An item of OpenAI Responses without a role: several in a row are one message."""
+    return (
+        isinstance(value, dict)
+        and "role" not in value
+        and isinstance(value.get("type"), str)
+        and value["type"] in ITEMS
+    )
 
 
 def _is_pair(value: JsonValue) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..canonical import JsonObject
 from ..model.message import Message
-from .messages import read_message
+from .histories import of_fields
 from .nested import REDACTED, decode
 from .table import family, has_gap, subfamily
 
@@ -31,7 +31,7 @@ def oi_messages(attributes: Mapping[str, Any], prefix: str) -> tuple[list[Messag
         if asked and "role" not in fields:
             lost = True
             fields["role"] = UNKNOWN
-        out.extend(read_message(message_object(fields), None if asked else "assistant"))
+        out.extend(of_fields(fields, None if asked else "assistant", message_object))
     return out, lost
 
 

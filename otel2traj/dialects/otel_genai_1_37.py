@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from ..canonical import JsonObject, JsonValue
@@ -15,8 +16,9 @@ from ..model.reading import Role
 from . import gen_ai_keys as keys
 from .base import Marks
 from .draft import Draft
+from .histories import decoded, told
 from .kit import SpanDialect
-from .messages import read_messages, system_value
+from .messages import system_value
 from .nested import decode
 from .output import output_of
 from .parts import response_value
@@ -107,18 +109,27 @@ def is_google(attributes: Mapping[str, Any]) -> bool:
 
 def drop_invented_ids(draft: Draft) -> None:
     """Removes call ids that are no more than the tool's name and its position (`read_file_0`)."""
-    for message in draft.reading.messages or ():
-        position = 0
-        for part in message.parts:
-            if part.get("type") == "tool_call":
-                if part.get("id") == f"{part.get('name')}_{position}":
-                    part["id"] = None
-                position += 1
-            elif part.get("type") == "tool_call_response" and _INVENTED.fullmatch(str(part.get("id"))):
-                part["id"] = None
+    if draft.reading.messages is not None:
+        draft.reading.messages = [
+            replace(message, parts=_without_invented(message.parts)) for message in draft.reading.messages
+        ]
     for position, call in enumerate(draft.reading.tool_calls or ()):
         if call.id == f"{call.name}_{position}":
             call.id = None
+
+
+def _without_invented(parts: list[JsonObject]) -> list[JsonObject]:
+    out: list[JsonObject] = []
+    position = 0
+    for part in parts:
+        kind, invented = part.get("type"), False
+        if kind == "tool_call":
+            invented = part.get("id") == f"{part.get('name')}_{position}"
+            position += 1
+        elif kind == "tool_call_response":
+            invented = _INVENTED.fullmatch(str(part.get("id"))) is not None
+        out.append({**part, "id": None} if invented else part)
+    return out
 
 
 def _details(events: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
@@ -135,18 +146,16 @@ def read_carrier(draft: Draft, attributes: Mapping[str, Any], carrier: str | Non
     """Messages, instructions, tools and finish reason from one set of attributes."""
     for key, field in (("gen_ai.input.messages", "messages"), ("gen_ai.input.messages_delta", "messages")):
         if attributes.get(key) is not None and draft.reading.messages is None:
-            decoded = decode(attributes[key])
-            draft.put_messages(read_messages(decoded.value), carrier)
-            if decoded.cut:
+            messages, cut = told(attributes[key])
+            draft.put_messages(messages, carrier)
+            if cut:
                 draft.cut(field)
             if key.endswith("_delta"):
                 draft.reading.extra["input_messages_delta"] = True
     if attributes.get("gen_ai.output.messages") is not None and not draft.reading.has_output():
-        decoded = decode(attributes["gen_ai.output.messages"])
-        draft.put_output(
-            output_of(read_messages(decoded.value, "assistant"), choices=_choices(draft, attributes)), carrier
-        )
-        if decoded.cut:
+        answers, cut = told(attributes["gen_ai.output.messages"], "assistant")
+        draft.put_output(output_of(answers, choices=_choices(draft, attributes)), carrier)
+        if cut:
             draft.cut("text", "tool_calls")
     system = attributes.get("gen_ai.system_instructions")
     if system is not None:
@@ -165,12 +174,12 @@ def _choices(draft: Draft, attributes: Mapping[str, Any]) -> bool | None:
 
 def tool_definitions(value: JsonValue) -> list[JsonObject] | None:
     """Tool definitions as recorded; None without any."""
-    decoded = decode(value).value
-    if isinstance(decoded, dict):
-        decoded = [decoded]
-    if not isinstance(decoded, list):
+    found = decoded(value).value
+    if isinstance(found, dict):
+        found = [found]
+    if not isinstance(found, list):
         return None
-    tools = [item for item in (decode(entry).value for entry in decoded) if isinstance(item, dict)]
+    tools = [item for item in (decode(entry).value for entry in found) if isinstance(item, dict)]
     return tools or None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -256,15 +257,34 @@ def family(attributes: Mapping[str, Any], prefix: str) -> list[tuple[int, dict[s
     `prefix` ends in a dot. Gaps stay gaps: the index says where messages were dropped.
     """
     out: dict[int, dict[str, Any]] = {}
-    size = len(prefix)
+    known = _PLACES.get(prefix)
+    if known is None:
+        known = _PLACES[prefix] = {}
     for key in attributes:
-        if not key.startswith(prefix):
+        place = known.get(key, _UNASKED)
+        if place is _UNASKED:
+            place = _place(key, prefix)
+            if len(known) < _MAX_PLACES:
+                known[key] = place
+        if place is None:
             continue
-        match = _FAMILY.match(key, size)
-        if match is None or len(match[1]) > 9:
-            continue
-        out.setdefault(int(match[1]), {})[match[2]] = attributes[key]
-    return sorted(out.items())
+        index, rest = place
+        found = out.get(index)
+        if found is None:
+            found = out[index] = {}
+        found[rest] = attributes[key]
+    return sorted(out.items()) if len(out) > 1 else list(out.items())
+
+
+def _place(key: str, prefix: str) -> tuple[int, str] | None:
+    match = _FAMILY.match(key, len(prefix)) if key.startswith(prefix) else None
+    return None if match is None or len(match[1]) > 9 else (int(match[1]), sys.intern(match[2]))
+
+
+_PLACES: Final[dict[str, dict[str, tuple[int, str] | None]]] = {}
+"""Where an attribute stands in the family of a prefix, by its name: the same names come with every span."""
+_MAX_PLACES: Final = 16384
+_UNASKED: Final = (-1, "")
 
 
 def subfamily(fields: Mapping[str, Any], prefix: str) -> list[tuple[int, dict[str, Any]]]:

@@ -16,8 +16,8 @@ from . import traceloop_keys as keys
 from .base import Marks
 from .draft import Draft
 from .gen_ai_keys import PARAMETERS, PROVIDER, REQUEST_MODEL, RESPONSE_MODEL
+from .histories import of_fields
 from .kit import SpanDialect, errors
-from .messages import read_message
 from .nested import decode
 from .output import output_of
 from .table import AttributeTable, UsageKeys, family, has_gap, subfamily
@@ -82,14 +82,14 @@ class TraceloopLegacy(SpanDialect):
 
     def _read_model(self, draft: Draft) -> None:
         prompts = family(draft.attributes, "gen_ai.prompt.")
-        messages = [message for _, fields in prompts for message in read_message(message_object(fields))]
+        messages = [message for _, fields in prompts for message in of_fields(fields, None, message_object)]
         draft.put_messages(messages)
         if has_gap(prompts) or any("role" not in fields for _, fields in prompts):
             draft.cut("messages")
         completions = family(draft.attributes, "gen_ai.completion.")
         answers: list[Message] = []
         for _, fields in completions:
-            answers.extend(read_message(message_object(fields), "assistant"))
+            answers.extend(of_fields(fields, "assistant", message_object))
         draft.put_output(output_of(answers, choices=_are_choices(completions)))
         if has_gap(completions):
             draft.cut("text", "tool_calls")

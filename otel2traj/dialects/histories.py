@@ -1,0 +1,120 @@
+"""Histories that a span repeats, as messages that are read once: a bounded memo by the bytes of a message.
+
+An agent's spans tell the same messages again and again, each with a few more. What `told` gives is shared between the
+readings that hold it, and never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from ..canonical import JsonError, JsonObject, JsonValue, loads
+from ..model.message import Message
+from .messages import is_item, read_message, read_messages
+from .nested import Decoded, decode
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_REFUSED: Final = (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeEncodeError, JsonError)
+
+
+class Memo(Generic[K, V]):
+    """What was made of a key, for the keys of up to `limit` weight that were asked for last, and as much before it."""
+
+    __slots__ = ("_limit", "_weight", "old", "young")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._weight = 0
+        self.young: dict[K, V] = {}
+        self.old: dict[K, V] = {}
+
+    def get(self, key: K, weight: int) -> V | None:
+        found = self.young.get(key)
+        if found is None:
+            found = self.old.get(key)
+            if found is not None:
+                self.put(key, found, weight)
+        return found
+
+    def put(self, key: K, value: V, weight: int) -> None:
+        self._weight += weight
+        if self._weight > self._limit:
+            self.old, self.young, self._weight = self.young, {}, weight
+        self.young[key] = value
+
+
+_MESSAGES: Final[dict[str | None, Memo[bytes, tuple[Message, ...]]]] = {}
+_LIMIT: Final = 4 << 20
+"""Bytes of messages that a memo of one kind holds, and as much again of those before."""
+
+
+def told(value: JsonValue, role: str | None = None) -> tuple[list[Message], bool]:
+    """The messages that an attribute tells, as `read_messages` gives them, and whether the text of it was cut."""
+    if isinstance(value, str) and value.startswith("["):
+        found = _shared(value, role)
+        if found is not None:
+            return found, False
+    decoded = decode(value)
+    return read_messages(decoded.value, role), decoded.cut
+
+
+def _shared(text: str, role: str | None) -> list[Message] | None:
+    """The messages of a JSON array; None where they do not each stand for themselves."""
+    memo = _MESSAGES.get(role)
+    if memo is None:
+        memo = _MESSAGES[role] = Memo(_LIMIT)
+    out: list[Message] = []
+    try:
+        for raw in _split(text):
+            key = bytes(raw)
+            found = memo.young.get(key) or memo.get(key, len(key))
+            if found is None:
+                value = loads(key)
+                if not isinstance(value, dict) or is_item(value):
+                    return None
+                found = tuple(read_message(value, role))
+                memo.put(key, found, len(key))
+            out += found
+    except _REFUSED:
+        return None
+    return out
+
+
+_DECODED: Final[Memo[str, Decoded]] = Memo(1 << 20)
+
+
+def decoded(value: JsonValue) -> Decoded:
+    """`decode` for values that span after span repeats, such as tool definitions. What it gives is shared."""
+    if type(value) is not str:
+        return decode(value)
+    found = _DECODED.get(value, len(value))
+    if found is None:
+        found = decode(value)
+        _DECODED.put(value, found, len(value))
+    return found
+
+
+_FLAT: Final[Memo[tuple[Any, ...], tuple[Message, ...]]] = Memo(_LIMIT)
+
+
+def of_fields(
+    fields: dict[str, Any], role: str | None, build: Callable[[dict[str, Any]], JsonObject]
+) -> tuple[Message, ...]:
+    """The messages of one flattened message: `build` makes the object that `fields` were flattened from."""
+    if set(map(type, fields.values())) != {str}:  # equal numbers and truth values are one key
+        return tuple(read_message(build(fields), role))
+    key = (build, role, *fields.items())
+    found = _FLAT.young.get(key)
+    if found is None:
+        weight = sum(map(len, fields.values()))
+        found = _FLAT.get(key, weight)
+        if found is None:
+            found = tuple(read_message(build(fields), role))
+            _FLAT.put(key, found, weight)
+    return found
