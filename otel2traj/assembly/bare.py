@@ -10,7 +10,7 @@ from ..model.heads import Recorder, SpanHead, WireHead
 from ..model.message import Message
 from ..model.reading import Reading, Role
 from .documents import Documents, InputRecord
-from .glance import Glance
+from .readings import Readings
 
 
 @dataclass(slots=True)
@@ -22,7 +22,7 @@ class Part:
     heads: list[SpanHead] = field(default_factory=list)
     traces: list[str] = field(default_factory=list)
 
-    def documents(self, found: Documents, glance: Glance) -> Documents:
+    def documents(self, found: Documents, readings: Readings) -> Documents:
         """What the spans themselves tell of the run: prompts and results of the root spans."""
         out = Documents(found.run_id, found.agent_id, found.case_id, found.framework, found.case, found.run)
         out.run_id = out.run_id or self.name
@@ -31,7 +31,7 @@ class Part:
             if head.ordinal is not None:
                 by_ordinal.setdefault(head.ordinal, []).append(head)
         for ordinal in sorted(by_ordinal):
-            out.inputs.append(_input(ordinal, sorted(by_ordinal[ordinal], key=SpanHead.order), glance))
+            out.inputs.append(_input(ordinal, sorted(by_ordinal[ordinal], key=SpanHead.order), readings))
         return out
 
 
@@ -94,11 +94,11 @@ def _place_wires(index: Index, wires: list[WireHead], parts: dict[str, Part], pa
         parts.setdefault(name, Part(name)).wires.append(wire)
 
 
-def _input(ordinal: str, heads: list[SpanHead], glance: Glance) -> InputRecord:
+def _input(ordinal: str, heads: list[SpanHead], readings: Readings) -> InputRecord:
     """Prompt and result of a trace: its root span's, else the first user message and nothing."""
     record = InputRecord(ordinal)
     root = next((head for head in heads if head.parent is None and head.role is not Role.NONE), None)
-    told = glance.reading(root) if root is not None and root.recorder is Recorder.OTEL else Reading()
+    told = readings.of(root) if root is not None and root.recorder is Recorder.OTEL else Reading()
     record.prompt = told.input_text
     result: JsonObject = {}
     if told.output_text is not None:
@@ -109,7 +109,7 @@ def _input(ordinal: str, heads: list[SpanHead], glance: Glance) -> InputRecord:
     if record.prompt is None:
         first = next((head for head in heads if head.role is Role.MODEL_CALL and head.has_content), None)
         if first is not None:
-            record.prompt = _first_user_text(glance.reading(first).messages or [])
+            record.prompt = _first_user_text(readings.of(first).messages or [])
     return record
 
 

@@ -27,11 +27,11 @@ from ..timestamps import format_ns
 from .archive import Archive
 from .documents import Documents
 from .evidence import identity, step_evidence
-from .glance import Glance
 from .graph_nodes import GraphNodes
 from .hydrate import WireBodies
 from .model_step import ModelParts, ModelStepReader
 from .plan import Plan
+from .readings import Readings
 from .tool_logs import ToolLogs, notice_at
 
 
@@ -39,18 +39,24 @@ class Builder:
     """Builds one trajectory from one plan."""
 
     def __init__(
-        self, archive: Archive, index: Index, glance: Glance, documents: Documents, plan: Plan, nodes: GraphNodes | None
+        self,
+        archive: Archive,
+        index: Index,
+        readings: Readings,
+        documents: Documents,
+        plan: Plan,
+        nodes: GraphNodes | None,
     ) -> None:
         self._archive = archive
         self._index = index
-        self._glance = glance
+        self._readings = readings
         self._documents = documents
         self._plan = plan
         self._nodes = nodes
-        self._reader = ModelStepReader(glance, lambda wire: WireBodies(archive, wire))
+        self._reader = ModelStepReader(readings, lambda wire: WireBodies(archive, wire))
         self._coverage = Coverage(inferred_links=plan.inferred)
         self._notices: list[Notice] = list(plan.notices)
-        self._tool_logs = ToolLogs(archive, index, glance, plan, self._coverage, self._notices)
+        self._tool_logs = ToolLogs(archive, index, readings, plan, self._coverage, self._notices)
         self._ranges: dict[str, list[int]] = {}
         self._agents: dict[ModelCall | Execution, str | None] = {}
         self._actors = Actors()

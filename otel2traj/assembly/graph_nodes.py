@@ -8,8 +8,8 @@ from ..model.heads import ModelCall, Recorder, SpanHead
 from ..model.message import ToolCall
 from ..model.reading import Role
 from .archive import Archive
-from .glance import emitted
 from .hydrate import node_output
+from .readings import emitted
 
 
 class GraphNodes:

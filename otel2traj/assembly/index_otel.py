@@ -7,12 +7,14 @@ from ..evidence import Index
 from ..model.evidence import LogRecord, Notice, Source, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead
 from ..model.reading import Role
+from ..readers.anyvalue import LazyAttributes
 from .archive import Archive
+from .readings import Readings
 
 _LOG_DIALECTS = tuple(dialects.LOG_DIALECTS)
 
 
-def add_span(index: Index, archive: Archive, span: SpanRecord, source: Source) -> None:
+def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecord, source: Source) -> None:
     """One OpenTelemetry span. A finished span replaces its live snapshots; a repeated one is counted and dropped."""
     index.counts["spans"] += 1
     key = (span.trace_id, span.span_id)
@@ -21,6 +23,8 @@ def add_span(index: Index, archive: Archive, span: SpanRecord, source: Source) -
     before = index.otel.get(key)
     if before is not None and not _replaces(index, archive, before, span):
         return
+    if isinstance(span.attributes, LazyAttributes):
+        span.attributes = span.attributes.plain()  # every dialect will look, and most at many
     found = dialects.classify(span)
     head = SpanHead(
         recorder=Recorder.OTEL,
@@ -44,6 +48,8 @@ def add_span(index: Index, archive: Archive, span: SpanRecord, source: Source) -
         failed=span.status_code == 2,
     )
     index.otel[key] = head
+    if head.role is Role.MODEL_CALL or head.role is Role.TOOL_EXECUTION:
+        readings.take(head, span)
     if found.role is not None:
         index.scopes.setdefault((span.scope_name, span.scope_version), source.path)
     if found.log_key is not None:

@@ -12,18 +12,18 @@ from ..readers.attempt import Layout
 from .archive import Archive
 from .index_abb import WIRE_MEMBERS, add_acp, add_framework, add_wire
 from .index_otel import add_log, add_span
+from .readings import Readings
 
 Progress = Callable[[str, int], None]
 """Called with a source path and the records read of it so far."""
 
 
-def index_attempt(archive: Archive, progress: Progress | None = None) -> Index:
+def index_attempt(archive: Archive, index: Index, readings: Readings, progress: Progress | None = None) -> None:
     """Read every source of the attempt. A source that cannot be opened is a notice, and the others are read."""
-    index = Index()
     index.notices.extend(archive.attempt.notices)
     for source in archive.attempt.sources:
         try:
-            _index_source(index, archive, source, progress)
+            _index_source(index, archive, readings, source, progress)
         except EvidenceError as err:
             if err.error_code == "evidence.unknown_form" and archive.attempt.layout is Layout.BARE:
                 message = "no spans, log records or wire records in it; passed over"
@@ -35,10 +35,11 @@ def index_attempt(archive: Archive, progress: Progress | None = None) -> Index:
         if untested(scope, version):
             message = f"{scope} {version}: its spans are read by their attributes, in a version not tested with"
             index.notices.append(Notice("untested_version", message, path, lossy=False))
-    return index
 
 
-def _index_source(index: Index, archive: Archive, source: Source, progress: Progress | None) -> None:
+def _index_source(
+    index: Index, archive: Archive, readings: Readings, source: Source, progress: Progress | None
+) -> None:
     count = 0
     if source.kind in (SourceKind.WIRE, SourceKind.FRAMEWORK, SourceKind.ACP):
         add = {SourceKind.WIRE: add_wire, SourceKind.FRAMEWORK: add_framework, SourceKind.ACP: add_acp}[source.kind]
@@ -55,7 +56,7 @@ def _index_source(index: Index, archive: Archive, source: Source, progress: Prog
     for record in archive.otel_records(source):
         count += 1
         if isinstance(record, SpanRecord):
-            add_span(index, archive, record, source)
+            add_span(index, archive, readings, record, source)
         elif isinstance(record, LogRecord):
             add_log(index, record, source)
         else:

@@ -12,9 +12,9 @@ from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, Reading
 from ..model.trajectory import StepStatus
 from ..providers import model_in_path
-from .glance import Glance
+from .combine import combine
 from .hydrate import WireBodies
-from .reading import combine
+from .readings import Readings
 
 ACCEPTED_ERRORS = frozenset({"transport_error", "upstream_error"})
 """Error codes that end a call legitimately without a response; any other costs the evidence its standing."""
@@ -44,8 +44,8 @@ class ModelParts:
 class ModelStepReader:
     """Reads the bodies of one call at a time."""
 
-    def __init__(self, glance: Glance, bodies: Any) -> None:
-        self._glance = glance
+    def __init__(self, readings: Readings, bodies: Any) -> None:
+        self._readings = readings
         self._bodies = bodies
 
     def read(self, call: ModelCall) -> ModelParts:
@@ -65,7 +65,7 @@ class ModelStepReader:
         if call.span is None:
             return Reading()
         heads: list[SpanHead] = [call.span, *call.span.twins, *call.lenders]
-        return combine(self._glance.reading(head) for head in heads)
+        return combine(self._readings.of(head) for head in heads)
 
 
 _ELSEWHERE = ("previous_response_id", "input_messages_delta", "input_messages_ref", "output_messages_ref")

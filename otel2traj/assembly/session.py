@@ -15,10 +15,10 @@ from .archive import Archive
 from .bare import split_conversations
 from .builder import Builder, unique
 from .documents import Documents, read_documents
-from .glance import Glance
 from .graph_nodes import GraphNodes
 from .indexing import Progress, index_attempt
 from .plan import plan_steps
+from .readings import Readings
 
 
 @dataclass(slots=True)
@@ -41,12 +41,12 @@ class BuildSession:
         self.attempt: Attempt = open_attempt(path)
         self.archive = Archive(self.attempt)
         self._inference = inference
-        self.index: Index = Index()
+        self.index = Index()
+        self.readings = Readings(self.archive, self.index)
         try:
-            self.index = index_attempt(self.archive, progress)
+            index_attempt(self.archive, self.index, self.readings, progress)
             self._refuse_nothing()
-            self.glance = Glance(self.archive, self.index)
-            self.glance.run()
+            self.readings.complete()
             self._nodes = self._graph_nodes()
             self._told_inputs = {
                 response_id: [ordinal for ordinal, _ in told] for response_id, told in self.index.native_calls.items()
@@ -74,7 +74,7 @@ class BuildSession:
         keys.by_response_id = self._told_inputs
         nodes = self._nodes
         plan = plan_steps(self.index, conversation.wires, conversation.heads, keys, nodes, inference=self._inference)
-        builder = Builder(self.archive, self.index, self.glance, conversation.documents, plan, nodes)
+        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, nodes)
         return builder.run(sinks)
 
     def _graph_nodes(self) -> GraphNodes | None:
@@ -88,7 +88,7 @@ class BuildSession:
         if self.attempt.layout is not Layout.BARE:
             return [Conversation(None, wires, heads, documents)]
         return [
-            Conversation(part.name, part.wires, part.heads, part.documents(documents, self.glance))
+            Conversation(part.name, part.wires, part.heads, part.documents(documents, self.readings))
             for part in split_conversations(self.index, wires, heads)
         ]
 

@@ -77,7 +77,7 @@ def _missing(session: BuildSession, heads: list[SpanHead]) -> list[JsonObject]:
         if head.role not in (Role.MODEL_CALL, Role.TOOL_EXECUTION) or not head.dialects:
             continue
         name = head.dialects[0]
-        reading = session.glance.reading(head)
+        reading = session.readings.of(head)
         totals.setdefault(name, Counter())[head.role] += 1
         found = lacks.setdefault(name, Counter())
         if head.role is Role.MODEL_CALL:

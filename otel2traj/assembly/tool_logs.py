@@ -11,11 +11,11 @@ from ..model.message import ToolCall
 from ..model.reading import Reading
 from ..model.trajectory import Coverage, ToolLog
 from .archive import Archive
+from .combine import combine
 from .evidence import execution_evidence, identity, interaction_id
-from .glance import Glance
 from .hydrate import exit_status
 from .plan import Plan
-from .reading import combine
+from .readings import Readings
 
 
 class ToolLogs:
@@ -25,14 +25,14 @@ class ToolLogs:
         self,
         archive: Archive,
         index: Index,
-        glance: Glance,
+        readings: Readings,
         plan: Plan,
         coverage: Coverage,
         notices: list[Notice],
     ) -> None:
         self._archive = archive
         self._index = index
-        self._glance = glance
+        self._readings = readings
         self._plan = plan
         self._coverage = coverage
         self._notices = notices
@@ -83,7 +83,7 @@ class ToolLogs:
 
     def _candidate(self, link: ToolLink, execution: Execution) -> JsonObject:
         """An execution that may be the one: what is recorded of it, none of it a fact of the call."""
-        reading = combine(self._glance.reading(head) for head in execution.heads())
+        reading = combine(self._readings.of(head) for head in execution.heads())
         failed = reading.is_error if reading.is_error is not None else execution.head.failed
         return {
             "in_scope": execution is link.in_scope,
@@ -96,7 +96,7 @@ class ToolLogs:
 
     def attach(self, log: ToolLog, execution: Execution) -> None:
         """Make the execution the fact of a tool log."""
-        reading = combine(self._glance.reading(head) for head in execution.heads())
+        reading = combine(self._readings.of(head) for head in execution.heads())
         self._notices.extend(reading.notices)
         if reading.truncated:
             cut = ", ".join(sorted(reading.truncated))

@@ -18,7 +18,7 @@ from .veil import veil
 from .whole import settle
 
 IDENTIFIERS: Final = ("response_id", "tool_call_id")
-_MERGED_APART: Final = frozenset({"role", "said_by", "truncated", "extra", "notices", "usage"})
+_MERGED_APART: Final = frozenset({"role", "said_by", "truncated", "extra", "notices", "usage", "shared"})
 _FIELDS: Final = tuple(field.name for field in dataclass_fields(Reading) if field.name not in _MERGED_APART)
 _VALUES: Final = attrgetter(*_FIELDS)
 _DIGITS: Final = re.compile(r"(?<=\.)[0-9]+(?=\.|$)")
@@ -222,6 +222,7 @@ def merge(into: Reading, said: Reading, span: SpanRecord) -> None:
     for key, value in said.extra.items():
         into.extra.setdefault(key, value)
     into.notices.extend(said.notices)
+    into.shared += said.shared
 
 
 _CLASSIFIED: Final = tuple(

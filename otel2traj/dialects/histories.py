@@ -7,7 +7,7 @@ readings that hold it, and never changed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -54,22 +54,31 @@ _LIMIT: Final = 4 << 20
 """Bytes of messages that a memo of one kind holds, and as much again of those before."""
 
 
-def told(value: JsonValue, role: str | None = None) -> tuple[list[Message], bool]:
-    """The messages that an attribute tells, as `read_messages` gives them, and whether the text of it was cut."""
+class Told(NamedTuple):
+    """The messages that an attribute tells, whether its text was cut, and how many bytes of it were read before."""
+
+    messages: list[Message]
+    cut: bool = False
+    shared: int = 0
+
+
+def told(value: JsonValue, role: str | None = None) -> Told:
+    """Messages as `read_messages` gives them, those that were read before from memory."""
     if isinstance(value, str) and value.startswith("["):
-        found = _shared(value, role)
+        found = _told_before(value, role)
         if found is not None:
-            return found, False
+            return found
     decoded = decode(value)
-    return read_messages(decoded.value, role), decoded.cut
+    return Told(read_messages(decoded.value, role), decoded.cut)
 
 
-def _shared(text: str, role: str | None) -> list[Message] | None:
+def _told_before(text: str, role: str | None) -> Told | None:
     """The messages of a JSON array; None where they do not each stand for themselves."""
     memo = _MESSAGES.get(role)
     if memo is None:
         memo = _MESSAGES[role] = Memo(_LIMIT)
     out: list[Message] = []
+    shared = 0
     try:
         for raw in _split(text):
             key = bytes(raw)
@@ -80,10 +89,12 @@ def _shared(text: str, role: str | None) -> list[Message] | None:
                     return None
                 found = tuple(read_message(value, role))
                 memo.put(key, found, len(key))
+            else:
+                shared += len(key)
             out += found
     except _REFUSED:
         return None
-    return out
+    return Told(out, False, shared)
 
 
 _DECODED: Final[Memo[str, Decoded]] = Memo(1 << 20)
@@ -100,21 +111,18 @@ def decoded(value: JsonValue) -> Decoded:
     return found
 
 
-_FLAT: Final[Memo[tuple[Any, ...], tuple[Message, ...]]] = Memo(_LIMIT)
+_FLAT: Final[Memo[tuple[Any, ...], list[Message]]] = Memo(_LIMIT)
 
 
-def of_fields(
-    fields: dict[str, Any], role: str | None, build: Callable[[dict[str, Any]], JsonObject]
-) -> tuple[Message, ...]:
+def of_fields(fields: dict[str, Any], role: str | None, build: Callable[[dict[str, Any]], JsonObject]) -> Told:
     """The messages of one flattened message: `build` makes the object that `fields` were flattened from."""
     if set(map(type, fields.values())) != {str}:  # equal numbers and truth values are one key
-        return tuple(read_message(build(fields), role))
+        return Told(read_message(build(fields), role))
     key = (build, role, *fields.items())
-    found = _FLAT.young.get(key)
+    weight = sum(map(len, fields.values()))
+    found = _FLAT.get(key, weight)
     if found is None:
-        weight = sum(map(len, fields.values()))
-        found = _FLAT.get(key, weight)
-        if found is None:
-            found = tuple(read_message(build(fields), role))
-            _FLAT.put(key, found, weight)
-    return found
+        found = read_message(build(fields), role)
+        _FLAT.put(key, found, weight)
+        weight = 0
+    return Told(found, False, weight)

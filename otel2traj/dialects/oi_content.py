@@ -56,8 +56,9 @@ def visible(value: JsonValue) -> JsonValue:
 def read_model(draft: Draft) -> None:
     """A model call: indexed messages first, then the JSON of the whole request and response."""
     attributes = draft.attributes
-    messages, gap = oi_messages(attributes, "llm.input_messages.")
-    answers, lost = oi_messages(attributes, "llm.output_messages.")
+    messages, gap, shared = oi_messages(attributes, "llm.input_messages.")
+    answers, lost, _ = oi_messages(attributes, "llm.output_messages.")
+    draft.reading.shared += shared
     if gap and visible(attributes.get("input.value")) is not None:
         whole = _body_messages(draft.json("input.value"))
         if len(whole) >= len(messages):

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..canonical import JsonObject
 from ..model.message import Message
-from .histories import of_fields
+from .histories import Told, of_fields
 from .nested import REDACTED, decode
 from .table import family, has_gap, subfamily
 
@@ -20,19 +20,21 @@ _CONTENTS: Final = "contents."
 _CONTENT: Final = "content."
 
 
-def oi_messages(attributes: Mapping[str, Any], prefix: str) -> tuple[list[Message], bool]:
-    """Messages of a family (`llm.input_messages.`), and whether some of them were dropped (the indices have gaps)."""
+def oi_messages(attributes: Mapping[str, Any], prefix: str) -> Told:
+    """Messages of a family (`llm.input_messages.`), cut where some of them were dropped (the indices have gaps)."""
     indexed = family(attributes, prefix)
     out: list[Message] = []
-    lost = has_gap(indexed)
+    lost, shared = has_gap(indexed), 0
     asked = prefix == "llm.input_messages."
     for _, fields in indexed:
         fields = {key.removeprefix("message."): value for key, value in fields.items()}
         if asked and "role" not in fields:
             lost = True
             fields["role"] = UNKNOWN
-        out.extend(of_fields(fields, None if asked else "assistant", message_object))
-    return out, lost
+        found = of_fields(fields, None if asked else "assistant", message_object)
+        out += found.messages
+        shared += found.shared
+    return Told(out, lost, shared)
 
 
 def message_object(fields: Mapping[str, Any]) -> JsonObject:

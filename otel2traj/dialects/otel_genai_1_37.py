@@ -146,21 +146,25 @@ def read_carrier(draft: Draft, attributes: Mapping[str, Any], carrier: str | Non
     """Messages, instructions, tools and finish reason from one set of attributes."""
     for key, field in (("gen_ai.input.messages", "messages"), ("gen_ai.input.messages_delta", "messages")):
         if attributes.get(key) is not None and draft.reading.messages is None:
-            messages, cut = told(attributes[key])
-            draft.put_messages(messages, carrier)
-            if cut:
+            found = told(attributes[key])
+            draft.put_messages(found.messages, carrier)
+            draft.reading.shared += found.shared
+            if found.cut:
                 draft.cut(field)
             if key.endswith("_delta"):
                 draft.reading.extra["input_messages_delta"] = True
     if attributes.get("gen_ai.output.messages") is not None and not draft.reading.has_output():
-        answers, cut = told(attributes["gen_ai.output.messages"], "assistant")
-        draft.put_output(output_of(answers, choices=_choices(draft, attributes)), carrier)
-        if cut:
+        answer = told(attributes["gen_ai.output.messages"], "assistant")
+        draft.put_output(output_of(answer.messages, choices=_choices(draft, attributes)), carrier)
+        if answer.cut:
             draft.cut("text", "tool_calls")
     system = attributes.get("gen_ai.system_instructions")
     if system is not None:
         draft.put("system", system_value(decode(system).value), carrier)
-    draft.put("tools", tool_definitions(attributes.get("gen_ai.tool.definitions")), carrier)
+    tools = attributes.get("gen_ai.tool.definitions")
+    draft.put("tools", tool_definitions(tools), carrier)
+    if isinstance(tools, str):
+        draft.reading.shared += len(tools)
     if carrier is not None:
         draft.put("finish_reason", finish(attributes.get("gen_ai.response.finish_reasons")), carrier)
         draft.put("response_id", attributes.get("gen_ai.response.id"), carrier)

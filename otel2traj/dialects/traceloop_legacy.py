@@ -82,14 +82,18 @@ class TraceloopLegacy(SpanDialect):
 
     def _read_model(self, draft: Draft) -> None:
         prompts = family(draft.attributes, "gen_ai.prompt.")
-        messages = [message for _, fields in prompts for message in of_fields(fields, None, message_object)]
+        messages: list[Message] = []
+        for _, fields in prompts:
+            found = of_fields(fields, None, message_object)
+            messages += found.messages
+            draft.reading.shared += found.shared
         draft.put_messages(messages)
         if has_gap(prompts) or any("role" not in fields for _, fields in prompts):
             draft.cut("messages")
         completions = family(draft.attributes, "gen_ai.completion.")
         answers: list[Message] = []
         for _, fields in completions:
-            answers.extend(of_fields(fields, "assistant", message_object))
+            answers += of_fields(fields, "assistant", message_object).messages
         draft.put_output(output_of(answers, choices=_are_choices(completions)))
         if has_gap(completions):
             draft.cut("text", "tool_calls")

@@ -43,6 +43,8 @@ class Message:
     parts: list[JsonObject]
     name: str | None = None
     finish_reason: str | None = None
+    reported: tuple[tuple[str, str], ...] | None = field(default=None, compare=False, repr=False)
+    """(tool call id, digest of the content) of the tool results in it, once somebody has looked."""
 
     def to_json(self) -> JsonObject:
         out: JsonObject = {"role": self.role, "parts": self.parts}

@@ -87,6 +87,8 @@ class Reading:
     extra: JsonObject = field(default_factory=dict)
     """Identifiers worth keeping that have no field, e.g. `mcp.session.id`."""
     notices: list[Notice] = field(default_factory=list)
+    shared: int = field(default=0, compare=False, repr=False)
+    """Recorded bytes of content that it shares with readings before it: what memory holds once."""
 
     def has_output(self) -> bool:
         return (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -20,19 +21,35 @@ from ..canonical import JsonError, JsonObject, JsonValue, loads, loads_tolerant
 NOTHING: Final = Raw(b"{}")
 
 
-class KeyValue(Struct, gc=False):
-    """One attribute whose value stays bytes."""
-
-    key: str = ""
-    value: Raw = NOTHING
-
-
 class _Text(Struct, gc=False, forbid_unknown_fields=True):
     stringValue: str
 
 
+class _Value(Struct, gc=False, forbid_unknown_fields=True):
+    stringValue: str | None = None
+    intValue: Any = None
+    doubleValue: Any = None
+    boolValue: Any = None
+    arrayValue: Any = None
+    kvlistValue: Any = None
+    bytesValue: Any = None
+
+
+class _Pair(Struct, gc=False):
+    key: str = ""
+    value: _Value | None = None
+
+
+class _RawPair(Struct, gc=False):
+    key: str = ""
+    value: Raw = NOTHING
+
+
 _text = msgspec.json.Decoder(_Text).decode
-_decode_pairs = msgspec.json.Decoder(list[KeyValue] | None).decode
+_decode_pairs = msgspec.json.Decoder(list[_Pair] | None).decode
+_decode_raw_pairs = msgspec.json.Decoder(list[_RawPair] | None).decode
+_fields = attrgetter(*_Value.__struct_fields__)
+_NO_OTHER: Final = (None,) * 6
 
 _NON_FINITE: Final = {"nan": "NaN", "infinity": "Infinity", "-infinity": "-Infinity", "inf": "Infinity"}
 
@@ -179,8 +196,8 @@ class LazyAttributes(Mapping[str, Any]):
 
 
 class Attributes(LazyAttributes):
-    """Attributes given as the JSON bytes of a list of pairs. It holds on to the block it was read from: keep values,
-    not the mapping."""
+    """Attributes given as the JSON bytes of a list of pairs, all decoded at the first question. It holds on to the
+    block it was read from until then."""
 
     __slots__ = ("_raw",)
 
@@ -190,27 +207,48 @@ class Attributes(LazyAttributes):
     def _decoded(self) -> dict[str, Any]:
         if self._raw is not None:
             raw, self._raw = self._raw, None
-            self._values = _pairs(raw)
+            self._values = decode_attributes(raw)
         return self._values
 
     def plain(self) -> dict[str, Any]:
-        values = self._decoded()
-        for key, value in values.items():
-            if type(value) is Raw:
-                values[key] = decode_raw(value)
-        return values
+        return self._decoded()
 
     def __getitem__(self, key: str) -> Any:
-        values = self._decoded()
-        value = values[key]
-        if type(value) is Raw:
-            value = values[key] = decode_raw(value)
-        return value
+        return self._decoded()[key]
 
 
-def _pairs(raw: Raw) -> dict[str, Any]:
+def decode_attributes(raw: Raw | bytes | memoryview) -> dict[str, Any]:
+    """Names and values of a list of pairs given as JSON bytes; of equal names the last counts."""
     try:
-        return {pair.key: pair.value for pair in _decode_pairs(raw) or ()}
+        pairs = _decode_pairs(raw) or ()
+    except (msgspec.DecodeError, RecursionError):
+        return _unusual(raw)
+    out: dict[str, Any] = {}
+    for pair in pairs:
+        value = pair.value
+        if value is None:
+            out[pair.key] = None
+            continue
+        fields = _fields(value)
+        if fields[1:] == _NO_OTHER:
+            out[pair.key] = fields[0]
+        elif fields.count(None) < 6:
+            return _unusual(raw)  # which of several comes first is not told any more
+        elif fields[1] is not None:
+            out[pair.key] = whole(fields[1])
+        elif fields[2] is not None:
+            out[pair.key] = real(fields[2])
+        elif fields[3] is not None:
+            out[pair.key] = fields[3]
+        else:
+            out[pair.key] = decode_any({"arrayValue": fields[4], "kvlistValue": fields[5], "bytesValue": fields[6]})
+    return out
+
+
+def _unusual(raw: Raw | bytes | memoryview) -> dict[str, Any]:
+    """The same value by value, so that a bad one costs no other."""
+    try:
+        return {pair.key: decode_raw(pair.value) for pair in _decode_raw_pairs(raw) or ()}
     except (msgspec.DecodeError, RecursionError):
         pass
     try:

@@ -18,7 +18,6 @@ from ..canonical import JsonError, JsonObject, loads_tolerant
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanRecord
 from . import otlp_dict
-from .anyvalue import Attributes
 from .context import EMPTY, Context, OffsetTable, Repairs
 from .framing import Doc, documents, is_utf8
 from .inflate import Stream
@@ -230,8 +229,6 @@ class OtlpJson:
         context = self._contexts.at(ref.offset)
         record = decode_log(raw, context, ref) if context.logs else decode_span(raw, context, ref)
         if record is not None:
-            if isinstance(record.attributes, Attributes):
-                record.attributes = record.attributes.plain()
             return record
         try:
             return _tolerant(raw, context, ref, otlp_dict.Repaired())

@@ -87,6 +87,8 @@ def plain(reading: Reading) -> dict[str, Any]:
     """A reading without the fields that say nothing."""
     out: dict[str, Any] = {}
     for field in fields(reading):
+        if not field.compare:
+            continue
         value = getattr(reading, field.name)
         if value is None or (field.name in ("said_by", "truncated", "extra", "notices") and not value):
             continue

@@ -10,7 +10,7 @@ from typing import Final
 from ..model.reading import Reading
 
 _OUTPUT: Final = frozenset({"text", "reasoning", "refusal", "tool_calls", "choices", "other_parts"})
-_ASIDE: Final = ("role", "said_by", "truncated", "extra", "notices")
+_ASIDE: Final = ("role", "said_by", "truncated", "extra", "notices", "shared")
 _FIELDS: Final = tuple(field.name for field in fields(Reading) if field.name not in _ASIDE)
 _VALUES: Final = attrgetter(*_FIELDS)
 

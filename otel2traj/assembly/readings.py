@@ -1,0 +1,207 @@
+"""What every call and execution says: read once, noted on its head, and kept while it fits."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .. import dialects
+from ..canonical import sha256_canonical
+from ..evidence import Index
+from ..model.evidence import SpanRecord
+from ..model.heads import EmittedCall, Reported, SpanHead, WireHead
+from ..model.message import Message, ToolCall
+from ..model.reading import Reading, Role
+from ..providers import Provider, provider_for
+from ..readers.histories import Body
+from .archive import Archive
+from .hydrate import read_head, task_call
+
+ABB_FRAMEWORK: Final = "abb_framework"
+KEEP_BYTES: Final = 24 << 20
+"""How many recorded bytes the readings that are kept may stand for, messages that they share counted once."""
+_LEAST: Final = 512
+"""What a reading costs at least."""
+_ACTS: Final = (Role.MODEL_CALL, Role.TOOL_EXECUTION)
+
+Item = tuple[str, str]
+"""A tool result that a request reports: (tool call id, digest of the content)."""
+
+
+class Readings:
+    """The readings of one index.
+
+    A finished OpenTelemetry span is read when its record comes by (`take`); what needs the whole index, such as log
+    records of a span or files that it names, is read after it (`complete`). `of` gives a reading again: from memory
+    where it was kept, else from the evidence.
+    """
+
+    def __init__(self, archive: Archive, index: Index, keep_bytes: int = KEEP_BYTES) -> None:
+        self._archive = archive
+        self._index = index
+        self._budget = keep_bytes
+        self._kept: dict[SpanHead, Reading] = {}
+        self._taken: set[SpanHead] = set()
+        self._first: dict[tuple[str, str, str], tuple[tuple[int, int, str, int], SpanHead, int]] = {}
+        """Of every result in a run or Input, the first request of a span that reports it, and at which position."""
+        self._named: list[tuple[SpanHead, str]] = []
+        """Heads with the LangChain run id that they tell."""
+        self._started_with: dict[SpanHead, ToolCall | None] = {}
+        """The tool call of the nearest task that was started with one, by every chain span below it."""
+
+    def take(self, head: SpanHead, span: SpanRecord) -> None:
+        """Read a call or an execution while its record is at hand."""
+        if head.finished and head.framework_span_id is None and "abb.kind" not in span.attributes:
+            self._taken.add(head)
+            self._note(head, dialects.read(span))
+
+    def complete(self) -> None:
+        """Read what is left of the index, wire calls first, and settle which request reports a result first."""
+        on_wire = self._wires()
+        for head in self._index.span_heads():
+            if head.role in _ACTS and (head not in self._taken or self._index.logs_of(head)):
+                self._note(head, read_head(self._archive, self._index, head))
+        for head, run_id in sorted(self._named, key=lambda named: named[0].order()):
+            if head.framework_span_id is None:
+                head.framework_span_id = run_id
+                self._index.alias(head, run_id, run_id.replace("-", "")[:16])
+        for head in self._index.span_heads():
+            if head.role is Role.TOOL_EXECUTION and head.tool_call_id is None:
+                self._from_task(head)
+        for (_, call_id, digest), (_, head, position) in self._first.items():
+            if (call_id, digest) not in on_wire:
+                head.reported.append(Reported(call_id, digest, position))
+        for head in {found[1]: None for found in self._first.values()}:
+            head.reported.sort(key=_position)
+        self._first, self._named, self._taken = {}, [], set()
+
+    def of(self, head: SpanHead) -> Reading:
+        """What a head says. The reading is shared: nobody changes it."""
+        kept = self._kept.get(head)
+        return kept if kept is not None else read_head(self._archive, self._index, head)
+
+    def _note(self, head: SpanHead, reading: Reading) -> None:
+        """Keys and digests of a reading onto its head."""
+        head.conversation_id = head.conversation_id or reading.conversation_id
+        head.agent_name = head.agent_name if head.agent_name is not None else reading.agent_name
+        if head.role is Role.MODEL_CALL:
+            self._note_call(head, reading)
+        else:
+            if reading.tool_call_id is not None:
+                head.tool_call_id = reading.tool_call_id
+            if reading.tool_name is not None:
+                head.tool_name = reading.tool_name
+            if reading.arguments is not None:
+                head.arguments_sha256 = sha256_canonical(reading.arguments)
+            if reading.result is not None:
+                head.result_sha256 = sha256_canonical(reading.result)
+        cost = max(sum(part.ref.length for part in head.parts) - reading.shared, _LEAST)
+        if cost <= self._budget:
+            self._budget -= cost
+            self._kept[head] = reading
+
+    def _note_call(self, head: SpanHead, reading: Reading) -> None:
+        if ABB_FRAMEWORK not in head.dialects:  # the contract joins this recorder to the wire by the header alone
+            head.response_id = reading.response_id
+        run_id = reading.extra.get("langchain_run_id")
+        if isinstance(run_id, str):
+            self._named.append((head, run_id))
+        head.emitted = [emitted(call) for call in reading.tool_calls or ()]
+        head.has_output = reading.has_output()
+        head.has_content = head.has_output or reading.messages is not None
+        if reading.messages is None:
+            return
+        scope, position, order = _scope(head), 0, head.order()
+        for message in reading.messages:
+            for item in reported_in(message):
+                key = (scope, *item)
+                known = self._first.get(key)
+                if known is None or order < known[0]:
+                    self._first[key] = order, head, position
+                position += 1
+
+    def _from_task(self, head: SpanHead) -> None:
+        """An execution without an id of its own, in a task that was started with exactly one tool call of its name."""
+        way: list[SpanHead] = []
+        call: ToolCall | None = None
+        above = head.parent
+        while above is not None and above.role is Role.CHAIN and call is None:
+            if above in self._started_with:
+                call = self._started_with[above]
+                break
+            way.append(above)
+            call = task_call(self._archive, above)
+            above = above.parent
+        for node in way:
+            self._started_with[node] = call
+        if call is not None and call.id is not None and call.name in (None, head.tool_name):
+            head.tool_call_id, head.id_rule = call.id, "enclosing_task"
+
+    def _wires(self) -> set[Item]:
+        """Read the wire calls in order of time; every result that one of their requests reports."""
+        reported: set[Item] = set()
+        seen: set[tuple[str, str, str]] = set()
+        for head in sorted(self._index.wires.values(), key=WireHead.order):
+            scope = _scope(head)
+            for position, item in enumerate(self._wire(head)):
+                reported.add(item)
+                if (scope, *item) not in seen:
+                    seen.add((scope, *item))
+                    head.reported.append(Reported(*item, position))
+        return reported
+
+    def _wire(self, head: WireHead) -> list[Item]:
+        """Notes a wire call; what its request reports."""
+        request, response = Body(), Body()
+        if head.request is not None:
+            _, request = self._archive.fetch_request(head.request)
+        if head.response is not None:
+            _, response = self._archive.fetch_response(head.response)
+        provider = provider_for(head.path, request.value, response.value)
+        if provider is None:
+            return []
+        if response.value is not None:
+            found = provider.glance_response(response.value)
+            head.response_id = found.response_id
+            head.emitted = [emitted(call) for call in found.tool_calls]
+        return [] if request.value is None else _reported_on_wire(provider, request)
+
+
+def _reported_on_wire(provider: Provider, request: Body) -> list[Item]:
+    """What `glance_request` finds, asked once for each entry of a history: no provider relates entries here."""
+    if request.history is None:
+        return provider.glance_request(request.value).reported
+    out: list[Item] = []
+    for item in request.items:
+        noted = item.noted
+        if noted is None or noted[0] != provider.name:
+            found = provider.glance_request({request.history: [item.value]}).reported
+            noted = item.noted = (provider.name, found)
+        out.extend(noted[1])
+    return out
+
+
+def _scope(head: WireHead | SpanHead) -> str:
+    """What a history grows in: equal call ids of two runs do not hide each other's results."""
+    if isinstance(head, WireHead):
+        return head.input_id or head.run_id or ""
+    return head.ordinal or head.conversation_id or head.trace_id or head.source
+
+
+def _position(reported: Reported) -> int:
+    return reported.position
+
+
+def emitted(call: ToolCall) -> EmittedCall:
+    return EmittedCall(call.id, call.name, sha256_canonical(call.arguments))
+
+
+def reported_in(message: Message) -> tuple[Item, ...]:
+    """Every tool result in a message of a span. Kept with the message, which histories share."""
+    found = message.reported
+    if found is None:
+        found = message.reported = tuple(
+            (part["id"], sha256_canonical(part.get("response")))
+            for part in message.parts
+            if part.get("type") == "tool_call_response" and isinstance(part.get("id"), str)
+        )
+    return found
