@@ -9,12 +9,13 @@ from ..canonical import JsonError, JsonValue, loads_tolerant
 from ..errors import EvidenceError
 from ..model.evidence import AbbRecord, EvidenceRef, LogRecord, Notice, Source, SourceKind, SpanRecord
 from ..readers import open_records
-from ..readers.abb import AbbFile, Members
+from ..readers.abb import Members
 from ..readers.abb_otel import AbbOtelFile, is_enveloped
 from ..readers.attempt import Attempt, safe_join
 from ..readers.base import RecordFile
 from ..readers.histories import Body
 from ..readers.lines import read_document
+from ..readers.wire_files import WireFile, open_wire
 
 
 class Archive:
@@ -23,7 +24,7 @@ class Archive:
     def __init__(self, attempt: Attempt) -> None:
         self.attempt = attempt
         self.notices: list[Notice] = []
-        self._abb: dict[str, AbbFile] = {}
+        self._abb: dict[str, WireFile] = {}
         self._records: dict[str, RecordFile] = {}
         self._read: dict[str, Source] = {}
         self._documents: dict[str, JsonValue] = {}
@@ -38,7 +39,7 @@ class Archive:
     def abb_records(self, source: Source, members: Members | None = None) -> Iterator[AbbRecord | Notice]:
         """Enveloped records of a wire, framework or ACP file, with these members of their `data` or with all.
         Raises `EvidenceError` where the file cannot be opened."""
-        file = self._abb[source.path] = AbbFile(source, members)
+        file = self._abb[source.path] = open_wire(source, members)
         self._read[source.path] = source
         yield from file.records()
 

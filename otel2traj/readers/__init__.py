@@ -7,18 +7,23 @@ from typing import Final
 from ..errors import EvidenceError
 from ..model.evidence import Source
 from ..registry import Registry
+from .agent_lightning import AGENT_LIGHTNING
 from .base import Reader, RecordFile
 from .inflate import INFLATE_LIMIT, Stream
 from .jaeger import JAEGER
 from .js_console import JS_CONSOLE
+from .js_sdk import JS_SDK
 from .langfuse import LANGFUSE
 from .langsmith import LANGSMITH
 from .mlflow import MLFLOW
+from .openai_agents import OPENAI_AGENTS
 from .otlp_json import OTLP_JSON
 from .otlp_proto import OTLP_PROTO
 from .outline import Head
 from .phoenix import PHOENIX
+from .phoenix_rows import PHOENIX_ROWS
 from .sdk_json import SDK_JSON
+from .span_rows import SPAN_ROWS
 from .tempo import TEMPO
 from .zipkin import ZIPKIN
 
@@ -29,13 +34,18 @@ READERS: Final = Registry[Reader](
     OTLP_PROTO,
     TEMPO,
     OTLP_JSON,
+    JS_SDK,
+    AGENT_LIGHTNING,
+    OPENAI_AGENTS,
     MLFLOW,
     PHOENIX,
+    PHOENIX_ROWS,
     LANGSMITH,
     LANGFUSE,
     JAEGER,
     ZIPKIN,
     SDK_JSON,
+    SPAN_ROWS,
     JS_CONSOLE,
 )
 """The order is the precedence. Told by content: a form comes before those whose members it also has."""

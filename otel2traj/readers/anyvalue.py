@@ -61,7 +61,18 @@ _SNAKE: Final = {
     "array_value": "arrayValue",
     "kvlist_value": "kvlistValue",
     "bytes_value": "bytesValue",
+    "StringValue": "stringValue",
+    "BoolValue": "boolValue",
+    "IntValue": "intValue",
+    "DoubleValue": "doubleValue",
+    "ArrayValue": "arrayValue",
+    "KvlistValue": "kvlistValue",
+    "BytesValue": "bytesValue",
 }
+"""Field names in other spellings: protobuf's own, and those of Go's structs as plain JSON."""
+
+_GO_ONEOF: Final = "Value"
+"""The member that holds the one field that is set where Go's structs were written as plain JSON."""
 
 
 def decode_raw(raw: Raw | bytes | memoryview) -> JsonValue:
@@ -90,6 +101,8 @@ def decode_any(value: JsonValue) -> JsonValue:
     for name, item in value.items():
         if item is None:
             continue
+        if name == _GO_ONEOF and isinstance(item, dict):
+            return decode_any(item)
         kind = _SNAKE.get(name, name)
         if kind == "stringValue" or kind == "boolValue":
             return item  # type: ignore[no-any-return]

@@ -16,10 +16,13 @@ from pathlib import Path
 from ..errors import EvidenceError
 from ..model.evidence import Notice, Source, SourceKind
 from .lines import open_source
+from .wire_files import holds_exchanges
 
 _ORDINAL = re.compile(r"[0-9]{4}")
 _INVOCATION = re.compile(r"invocation-.+")
-_TRACE_SUFFIXES = (".jsonl", ".json", ".ndjson", ".binpb", ".pb", ".proto", ".log")
+_TRACE_SUFFIXES = (
+    ".jsonl", ".json", ".ndjson", ".binpb", ".pb", ".proto", ".log", ".har", ".mitm", ".flow", ".flows", ".eval"
+)  # fmt: skip
 _PACKED = (".zst", ".gz")
 _OTEL_LOGS = re.compile(r"otel.*logs?.*\.jsonl")
 _OTEL_METRICS = re.compile(r"otel.*metrics?.*\.jsonl")
@@ -246,6 +249,8 @@ def _kind(file: Path) -> SourceKind | None:
         said = _RECORDER.search(head.split(b'"data"', 1)[0])
         if said is not None:
             return _RECORDERS.get(said[1])
+    if holds_exchanges(file, head):
+        return SourceKind.WIRE
     return _NAMED.get(_plain(file.name), SourceKind.OTLP_TRACES)
 
 

@@ -46,6 +46,10 @@ class DocumentForm(ABC):
     def read(self, data: JsonObject, context: Context, ref: EvidenceRef, repairs: Repaired) -> Any:
         """The record of one object, None where it is none. Raises `ValueError` for what cannot be read."""
 
+    def passes_over(self, data: JsonObject) -> bool:
+        """Whether a document without records is one of this form that tells of no step: metrics beside spans."""
+        return False
+
     def open(self, source: Source, stream: Stream) -> DocumentFile:
         return DocumentFile(self, source, stream)
 
@@ -65,11 +69,12 @@ class DocumentFile:
         self._repairs = Repairs(source.path)
         self._begun = False
         self._any = False
+        self._passed = 0
 
     def records(self) -> Iterator[SpanRecord | LogRecord | Notice]:
         self._begun = True
         self._stream.rewind()
-        self._contexts, self._repairs = OffsetTable({}), Repairs(self.source.path)
+        self._contexts, self._repairs, self._passed = OffsetTable({}), Repairs(self.source.path), 0
         yield from self._stream.notices
         for doc in documents(self._stream, _whole):
             if isinstance(doc, Notice):
@@ -80,6 +85,9 @@ class DocumentFile:
         self.source.sha256, self.source.size = self._stream.finish()
         yield from self._stream.notices[seen:]
         yield from self._repairs.notices()
+        if self._passed:
+            message = f"{self._passed} documents of metrics"
+            yield Notice("skipped_records", message, self.source.path, lossy=False)
         if self._any and self._form.loses is not None:
             yield Notice("lossy_form", f"{self._form.name}: {self._form.loses}", self.source.path, lossy=False)
 
@@ -134,6 +142,9 @@ class DocumentFile:
             value, _ = loads_tolerant(doc.buffer[doc.start : doc.end])
         except (JsonError, RecursionError):
             return False
+        if isinstance(value, dict) and self._form.passes_over(value):
+            self._passed += 1
+            return True
         return isinstance(value, dict) and any(
             record and record[0] in value and record != place.container
             for place in self._form.places

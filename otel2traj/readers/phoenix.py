@@ -51,7 +51,7 @@ class Phoenix(DocumentForm):
         own = as_dict(data.get("context"))
         if not own:
             return None
-        attributes = dict(_flat("", data.get("attributes")))
+        attributes = dict(flat("", data.get("attributes")))
         kind = data.get("span_kind")
         if kind is not None:
             attributes.setdefault("openinference.span.kind", kind)
@@ -73,16 +73,16 @@ class Phoenix(DocumentForm):
         )
 
 
-def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
+def flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Nested attributes as OpenInference flattens them: `llm.input_messages.0.message.content`."""
     if prefix.endswith(_JSON_TEXT) and isinstance(value, (dict, list)):
         yield prefix, as_text(value)
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _flat(f"{prefix}.{key}" if prefix else key, item)
+            yield from flat(f"{prefix}.{key}" if prefix else key, item)
     elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
         for index, item in enumerate(value):
-            yield from _flat(f"{prefix}.{index}", item)
+            yield from flat(f"{prefix}.{index}", item)
     elif prefix:
         yield prefix, value
 
