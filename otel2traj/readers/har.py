@@ -94,14 +94,16 @@ def _half(entry: bytes, asked: bool) -> Half:
     started = parse_ns(value.get("startedDateTime"))
     call_id = call_id_of("har", value.get("_request_id") or value.get("_requestId"), entry)
     given, lossy = _posted(as_dict(asking.get("postData")))
-    request = request_half(call_id, text(asking.get("method")), text(asking.get("url")), _headers(asking), given, started)
+    request = request_half(
+        call_id, text(asking.get("method")), text(asking.get("url")), _headers(asking), given, started
+    )
     if asked:
         request.lossy = lossy if request.event == "llm_request" else []
         return request
     taken = value.get("time")
     ended = None if started is None else started
     if started is not None and isinstance(taken, (int, float)) and not isinstance(taken, bool) and taken >= 0:
-        ended = started + round(taken * 1_000_000)
+        ended = started + round(taken * 1000) * 1000
     status = answer.get("status")
     broken = value.get("_error") or answer.get("_error")
     if not isinstance(status, int) or isinstance(status, bool) or status <= 0:
@@ -146,7 +148,9 @@ class Har:
     name = "har"
 
     def recognises(self, head: Head) -> bool:
-        return head.has("log") and (head.has("entries", under=("log",)) or head.has("creator", "version", under=("log",)))
+        return head.has("log") and (
+            head.has("entries", under=("log",)) or head.has("creator", "version", under=("log",))
+        )
 
     def open(self, source: Source, stream: Stream) -> HttpFile:
         if stream.size == 0:

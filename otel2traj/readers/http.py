@@ -1,5 +1,4 @@
-"""Recorded HTTP exchanges of any proxy or browser into wire records: which of them are calls of a model, and their bodies.
-"""
+"""Recorded HTTP exchanges of any proxy or browser into wire records: which are calls of a model, and their bodies."""
 
 from __future__ import annotations
 
@@ -124,7 +123,7 @@ def body_value(body: bytes | None) -> JsonValue:
 
 
 def is_model_call(method: str, url: str, body: bytes | None) -> bool:
-    """Whether a request asks a model: by the path of a known API, else by a body that has a model and a conversation."""
+    """Whether a request asks a model: by the path of a known API, else by a body with a model and a conversation."""
     path = urlsplit(url).path.rstrip("/")
     if method.upper() != "POST" or _OTHER_PATHS.search(path):
         return False
@@ -142,7 +141,11 @@ def request_half(
 ) -> Half:
     """The request of one exchange. `headers` have their names in lower case."""
     parts = urlsplit(url)
-    data: JsonObject = {"call_id": call_id, "method": method, "path": parts.path + (f"?{parts.query}" if parts.query else "")}
+    data: JsonObject = {
+        "call_id": call_id,
+        "method": method,
+        "path": parts.path + (f"?{parts.query}" if parts.query else ""),
+    }
     data["url"] = url
     for name, header in (("framework_span_id", "x-abb-framework-span"), ("traceparent", "traceparent")):
         if header in headers:

@@ -1,5 +1,5 @@
-"""Traces and spans as the OpenAI Agents SDK's own exporter sends them (`BackendSpanExporter`), into spans in the words of
-the GenAI conventions: one request body, a list, or an object a line.
+"""Traces and spans as the OpenAI Agents SDK's own exporter sends them (`BackendSpanExporter`), into spans in the words
+of the GenAI conventions: one request body, a list, or an object a line.
 
 https://github.com/openai/openai-agents-python/blob/v0.6.4/src/agents/tracing/span_data.py
 """

@@ -10,6 +10,7 @@ from otel2traj.dialects import DIALECTS, LOG_DIALECTS
 from otel2traj.errors import UsageError
 from otel2traj.providers import PROVIDERS
 from otel2traj.readers import READERS
+from otel2traj.readers.wire_files import WIRE_READERS
 from otel2traj.registry import Registry
 from otel2traj.renderers import RENDERERS
 from otel2traj.writers import WRITERS
@@ -23,7 +24,7 @@ def test_every_provider_has_fixtures(name: str, fixtures: Path) -> None:
     assert [case for case in (fixtures / "providers" / name).iterdir() if case.is_dir()]
 
 
-@pytest.mark.parametrize("name", READERS.names())
+@pytest.mark.parametrize("name", [*READERS.names(), *WIRE_READERS.names()])
 def test_every_reader_has_fixtures_and_a_line(name: str, fixtures: Path) -> None:
     assert list((fixtures / "records" / name).iterdir())
     assert f"`{name}`" in (REFERENCE / "file-forms.md").read_text(encoding="utf-8")
@@ -41,7 +42,7 @@ def test_every_writer_has_a_line(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "registry", [READERS, PROVIDERS, DIALECTS, LOG_DIALECTS, WRITERS, RENDERERS], ids=lambda r: r.kind
+    "registry", [READERS, WIRE_READERS, PROVIDERS, DIALECTS, LOG_DIALECTS, WRITERS, RENDERERS], ids=lambda r: r.kind
 )
 def test_an_unknown_name_is_a_usage_error_that_lists_the_known(registry: Registry) -> None:  # type: ignore[type-arg]
     with pytest.raises(UsageError) as caught:
