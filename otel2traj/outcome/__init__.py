@@ -1,0 +1,21 @@
+"""A trajectory to what became of the run: how it ended, every recorded failure in order, and what is not known."""
+
+from .failure import Ended, EndStatus, Failure, FailureKind, Gap, GapKind, InputEnd, Outcome
+from .reader import OutcomeReader
+from .signs import Sign
+from .steps import step_failures, step_gaps
+
+__all__ = [
+    "EndStatus",
+    "Ended",
+    "Failure",
+    "FailureKind",
+    "Gap",
+    "GapKind",
+    "InputEnd",
+    "Outcome",
+    "OutcomeReader",
+    "Sign",
+    "step_failures",
+    "step_gaps",
+]
