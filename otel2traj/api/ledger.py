@@ -44,7 +44,7 @@ def audit(path: Path, tell: Tell, options: Options | None = None) -> Verdict:
         return audit_lines(lines, tell, options, path.name)
 
 
-def validate(path: Path) -> list[Finding]:
+def validate(path: Path, evidence: Path | None = None) -> list[Finding]:
     """The published JSON Schema, then the audit, as one list; for `otel2traj validate`."""
     from ..auditors.ledger.schema import check
 

@@ -1,124 +1,125 @@
-"""A saved document against its published schema, its invariants and, where it is at hand, its evidence."""
+"""What a saved file is, told by its content, and the checker that it is handed to."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Iterator
-from importlib.resources import files
+from enum import StrEnum
 from pathlib import Path
+from typing import Any, Final
 
-from ..auditors.trajectory import TrajectoryInvariants
-from ..canonical import JsonError, JsonObject, loads, loads_tolerant
-from ..errors import EvidenceError
-from ..model.finding import Finding
-from ..model.trajectory import SCHEMA
-from ..readers.attempt import safe_join
-from ..stored import is_stored, replay
+from ..canonical import JsonError, loads, loads_tolerant
+from ..errors import EvidenceError, UsageError
+from ..model.finding import Finding, Severity
+from ..model.trajectory import SCHEMA as TRAJECTORY
+from ..stored import is_stored
 
-
-def schema() -> JsonObject:
-    """The published JSON Schema of `abb.agent-trajectory.v1`."""
-    value = loads(files("otel2traj").joinpath(f"schemas/{SCHEMA}.schema.json").read_bytes())
-    assert isinstance(value, dict)
-    return value
+_LINE: Final = 1 << 26
+_LINES: Final = 8
+"""How many lines are asked what they are: a ledger that lost its first line is still a ledger, and a bad one."""
+_PROV: Final = frozenset(("prefix", "entity", "activity", "agent", "bundle", "wasGeneratedBy", "used"))
 
 
-def validate(path: Path, *, evidence: Path | None = None) -> list[Finding]:
-    """Findings on a saved trajectory or ledger; empty for a good one.
-
-    `evidence` is the attempt directory a trajectory was built from: every digest in it is then taken again over the
-    recorded bytes. Raises `EvidenceError` for a file that is neither.
-    """
-    if not path.is_file():
-        raise EvidenceError(f"there is no file {path}", hint="give a saved trajectory.json or a ledger")
-    if is_stored(path):
-        return [*_trajectory(path), *([] if evidence is None else check_digests(path, evidence))]
-    from ..auditors.ledger import is_ledger
-
-    with path.open("rb") as stream:
-        first = stream.readline(1 << 24)
-    if is_ledger(first):
-        from .ledger import validate as validate_ledger
-
-        return validate_ledger(path)
-    other = _forensic(path)
-    if other is not None:
-        return other
-    raise EvidenceError(
-        f"{path.name} is neither a trajectory nor a ledger",
-        hint="PROV documents have `otel2traj prov validate`, corpora `otel2traj corpus validate`",
-    )
+class FileKind(StrEnum):
+    TRAJECTORY = "trajectory"
+    LEDGER = "ledger"
+    FORENSIC = "forensic ledger"
+    AER = "AER"
+    SEM = "SEM"
+    PROV = "PROV"
 
 
-def _forensic(path: Path) -> list[Finding] | None:
-    """Findings on an AgentV Forensic Ledger, or None where the file is none."""
-    from . import forensic
-
-    return forensic.validate(path) if forensic.is_forensic(path) else None
-
-
-def _trajectory(path: Path) -> Iterator[Finding]:
-    from jsonschema import Draft202012Validator
-
+def kind_of(path: Path) -> FileKind:
+    """What a file is, if perhaps a bad one. Raises `EvidenceError` for what is none of these, or cannot be read."""
     try:
-        document, repairs = loads_tolerant(path.read_bytes())
-    except JsonError as err:
-        yield Finding("json", str(err))
-        return
-    for repair in repairs:
-        yield Finding("json", f"read with a repair: {repair}")
-    broken = False
-    for error in Draft202012Validator(schema()).iter_errors(document):
-        broken = True
-        pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in error.absolute_path)
-        message = error.message if len(error.message) <= 300 else f"{error.message[:297]}..."
-        yield Finding("json-schema", message, pointer=pointer or "/")
-    if broken:
-        return
-    auditor = TrajectoryInvariants()
-    replay(path, auditor)
-    yield from auditor.findings()
+        with path.open("rb") as stream:
+            lines = [line for line in (stream.readline(_LINE) for _ in range(_LINES)) if line.strip()]
+        found = _by_lines(lines)
+        if found is None and is_stored(path):  # told by its head alone: the rest may be damaged
+            found = FileKind.TRAJECTORY
+        if found is None:
+            found = _by_document(loads_tolerant(path.read_bytes())[0])
+    except OSError as err:
+        raise EvidenceError(f"cannot read {path.name}: {err.strerror}", hint="give a saved file") from err
+    except JsonError:
+        found = None
+    if found is None:
+        raise EvidenceError(
+            f"{path.name} is no trajectory, ledger, forensic ledger, AER, SEM or PROV document",
+            hint="evidence is built with `otel2traj build`, corpora have `otel2traj corpus validate`",
+        )
+    return found
 
 
-def check_digests(path: Path, evidence: Path) -> Iterator[Finding]:
-    """Every source digest and every record digest of a trajectory, taken again over the recorded bytes."""
-    document, _ = loads_tolerant(path.read_bytes())
-    assert isinstance(document, dict)
-    plain: dict[str, Path] = {}
-    for number, source in enumerate(document.get("sources") or []):
-        where = f"/sources/{number}"
-        file = safe_join(evidence, source["path"])
-        if file is None:
-            yield Finding("source-exists", f"{source['path']} is not in the evidence", pointer=where)
-        elif _digest(file) != source["sha256"]:
-            yield Finding("source-digest", f"{source['path']} has other bytes than were read", pointer=where)
-        elif not file.name.endswith((".gz", ".zst")):
-            plain[source["path"]] = file
-    for number, step in enumerate(document.get("steps") or []):
-        for where, record in _records(step, f"/steps/{number}"):
-            named = plain.get(record["path"])
-            if named is not None and _slice_digest(named, record) != record["sha256"]:
-                message = f"the bytes at {record['path']}:{record.get('line', record['offset'])} have another digest"
-                yield Finding("record-digest", message, pointer=where)
+def _by_lines(lines: list[bytes]) -> FileKind | None:
+    if lines and lines[0].lstrip().startswith(b"document"):
+        return FileKind.PROV
+    for number, line in enumerate(lines):
+        try:
+            value: Any = loads(line.strip())
+        except JsonError:
+            continue
+        if not isinstance(value, dict):
+            continue
+        if str(value.get("schema")).startswith("trajectory-ledger") or {"step", "state_hash"} <= value.keys():
+            return FileKind.LEDGER
+        if number == 0 and value.get("kind") in ("execution", "sem"):
+            return FileKind.AER if value["kind"] == "execution" else FileKind.SEM
+    return None
 
 
-def _records(step: JsonObject, where: str) -> Iterator[tuple[str, JsonObject]]:
-    places = [(f"{where}/evidence", step["evidence"])]
-    for number, log in enumerate(step["tool_logs"]):
-        place = f"{where}/tool_logs/{number}/evidence"
-        places.append((place, log["evidence"]))
-        places.extend((f"{place}/candidates/{n}", c) for n, c in enumerate(log["evidence"].get("candidates") or []))
-    for place, holder in places:
-        for number, record in enumerate(holder.get("records") or []):
-            yield f"{place}/records/{number}", record
+def _by_document(value: Any) -> FileKind | None:
+    from ..auditors.triage.validity import looks_forensic
+
+    if not isinstance(value, dict):
+        return None
+    if value.get("schema") == TRAJECTORY or {"steps", "coverage"} <= value.keys():
+        return FileKind.TRAJECTORY
+    if looks_forensic(value) or looks_forensic(value.get("task_result")):
+        return FileKind.FORENSIC
+    return FileKind.PROV if _PROV & value.keys() else None
 
 
-def _digest(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def validate(path: Path, *, evidence: Path | None = None, aer: Path | None = None) -> list[Finding]:
+    """Findings of the checker that the file is handed to. Only those of severity `error` say that it is not good.
+
+    `evidence` is the attempt that a trajectory, a ledger or the AER of a PROV document was made from: what they took
+    from it is then derived again. `aer` is the AER of a SEM or a PROV document. Raises `EvidenceError` for a file that
+    is none of `FileKind`, `UsageError` for an option that its checker has no use for.
+    """
+    kind = kind_of(path)
+    _refuse(kind, path.name, evidence, aer)
+    if kind is FileKind.TRAJECTORY:
+        from .validate_trajectory import validate as trajectory
+
+        return trajectory(path, evidence)
+    if kind is FileKind.LEDGER:
+        from .ledger import validate as ledger
+
+        return ledger(path, evidence)
+    if kind is FileKind.FORENSIC:
+        from .forensic import validate as forensic
+
+        return forensic(path)
+    return _tiers(path, evidence, aer)
 
 
-def _slice_digest(file: Path, record: JsonObject) -> str:
-    with file.open("rb") as stream:
-        return hashlib.sha256(os.pread(stream.fileno(), record["length"], record["offset"])).hexdigest()
+def _refuse(kind: FileKind, name: str, evidence: Path | None, aer: Path | None) -> None:
+    if aer is not None and kind not in (FileKind.SEM, FileKind.PROV):
+        raise UsageError(f"--aer is for a SEM or a PROV document, and {name} is a {kind}")
+    derived = (FileKind.TRAJECTORY, FileKind.LEDGER)
+    if evidence is not None and kind not in derived and not (kind is FileKind.PROV and aer is not None):
+        what = "a trajectory, a ledger, or a PROV document with its --aer"
+        raise UsageError(f"--evidence is for {what}, and {name} is a {kind}")
+    if kind is FileKind.SEM and aer is None:
+        raise UsageError(f"{name} is a SEM, which says nothing without its AER", hint="name it with --aer")
+
+
+def _tiers(path: Path, evidence: Path | None, aer: Path | None) -> list[Finding]:
+    """The tiers of `prov validate`; one that did not run is a note, never a pass."""
+    from .prov import check
+
+    found: list[Finding] = []
+    for tier in check(path, aer=aer, evidence=evidence):
+        found += tier.findings
+        if tier.status == "not_run":
+            found.append(Finding(f"tier-{tier.tier}", f"not run: {'; '.join(tier.remarks)}", Severity.NOTE))
+    return found

@@ -14,6 +14,7 @@ from ..model.trajectory import SCHEMA, StepSink, Summary
 from .upgrade import upgrade_header, upgrade_step
 
 _STEPS = b'"steps": ['
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 _DECLARED = re.compile(rb'"schema"\s*:\s*"' + re.escape(SCHEMA.encode()) + b'"')
 
 
@@ -23,7 +24,23 @@ def is_stored(path: Path) -> bool:
         return False
     with path.open("rb") as stream:
         head = stream.read(4096)
-    return head.lstrip()[:1] == b"{" and _DECLARED.search(head) is not None
+    return head.lstrip()[:1] == b"{" and _declares(head)
+
+
+def _declares(head: bytes) -> bool:
+    """Whether the document itself declares the schema; one inside it may name what it was made from."""
+    depth = 0
+    for token in _TOKEN.finditer(head):
+        mark = token[0]
+        if mark in b"{[":
+            depth += 1
+        elif mark in b"}]":
+            depth -= 1
+            if depth == 0:
+                return False
+        elif depth == 1 and _DECLARED.match(head, token.start()) is not None:
+            return True
+    return False
 
 
 def replay(path: Path, *sinks: StepSink) -> Summary:

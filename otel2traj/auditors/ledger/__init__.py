@@ -6,10 +6,9 @@ from ...registry import Registry
 from . import chain, cost, envelope, grounding, lines, outcome, sequence, state
 from .base import Options, Report, Rule
 from .replay import Replay, replay
-from .schema import is_ledger
 from .walk import Verdict, Walk, audit
 
-__all__ = ["RULES", "Options", "Replay", "Report", "Rule", "Verdict", "Walk", "audit", "is_ledger", "replay"]
+__all__ = ["RULES", "Options", "Replay", "Report", "Rule", "Verdict", "Walk", "audit", "replay"]
 
 RULES: Registry[Rule] = Registry(
     "ledger rule",

@@ -31,15 +31,6 @@ def _validators() -> tuple[Validator, Validator]:
     return whole.evolve(schema={**schema, "required": [*schema["required"], "schema"]}), whole
 
 
-def is_ledger(first_line: bytes) -> bool:
-    """Whether a file that begins with this line declares itself a ledger of this schema."""
-    try:
-        event = loads(first_line.strip())
-    except ValueError:
-        return False
-    return isinstance(event, dict) and event.get("schema") == SCHEMA and "state_hash" in event
-
-
 def check(lines: Iterable[bytes], tell: Callable[[Finding], None], name: str = "ledger") -> int:
     """Tells every violation of the JSON Schema, with the place inside the event; returns how many there are. Lines
     that hold no event are left to the audit."""

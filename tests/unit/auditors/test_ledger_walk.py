@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otel2traj.auditors.ledger import RULES, Options, audit, is_ledger, replay
+from otel2traj.auditors.ledger import RULES, Options, audit, replay
 from otel2traj.auditors.ledger.schema import check
 from otel2traj.canonical import canonical_bytes
 from otel2traj.model.finding import Finding
@@ -124,23 +124,6 @@ def test_rules_have_names_and_sentences() -> None:
     for rule in RULES:
         assert rule.name.startswith("ledger.")
         assert rule.says.endswith(".")
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        (good_ledger().splitlines()[0], True),
-        (good_ledger().splitlines()[1], False),
-        (b'{"schema": "trajectory-ledger-v1"}', False),
-        (b'{"schema": "abb.agent-trajectory.v1", "state_hash": ""}', False),
-        (b"{", False),
-        (b"", False),
-        (b"[]", False),
-        (b"\xff", False),
-    ],
-)
-def test_a_ledger_is_told_by_its_first_line(line: bytes, expected: bool) -> None:
-    assert is_ledger(line) is expected
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from otel2traj.auditors.ledger import is_ledger
+from otel2traj.api.validate import FileKind, kind_of
 from otel2traj.canonical import canonical_bytes
 from otel2traj.cli.ledger import group
 from otel2traj.model.ledger import event_hash
@@ -281,7 +281,7 @@ def test_export_of_a_trace_file_end_to_end(tmp_path: Path) -> None:
     target = tmp_path / "run.ledger.jsonl"
     done = run("export", str(trace), "-o", str(target), "--strict")
     assert (done.returncode, done.stderr) == (0, b"")
-    assert is_ledger(target.read_bytes().splitlines()[0])
+    assert kind_of(target) is FileKind.LEDGER
     assert run("export", str(trace)).stdout == target.read_bytes()
     assert run("audit", str(target), "--strict").returncode == 0
     assert (
