@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,17 +13,24 @@ from ..errors import EvidenceError
 
 @contextmanager
 def replacing(file: Path) -> Iterator[BinaryIO]:
-    """Write to `NAME.tmp`, flush to the disk, rename. On an error the old file stays as it was."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(file.name + ".tmp")
+    """Write to `NAME.tmp`, rename. On an error the old file stays as it was; where there is one that a loss of power
+    could cost, the new bytes are on the disk before it goes."""
+    temporary = f"{file}.tmp"
     try:
-        with temporary.open("w+b") as stream:
+        stream = open(temporary, "w+b")  # noqa: SIM115
+    except FileNotFoundError:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        stream = open(temporary, "w+b")  # noqa: SIM115
+    try:
+        with stream:
             yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(file)
+            if os.path.lexists(file):
+                stream.flush()
+                os.fsync(stream.fileno())
+        os.replace(temporary, file)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
 
 

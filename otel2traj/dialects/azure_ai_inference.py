@@ -12,8 +12,8 @@ from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
+from .histories import tool_definitions
 from .kit import SpanDialect
-from .otel_genai_1_37 import tool_definitions
 from .table import AttributeTable
 
 _SYSTEMS: Final = ("az.ai.inference", "az.ai.agents", "az.ai.openai")

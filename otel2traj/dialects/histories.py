@@ -14,7 +14,7 @@ import msgspec
 from ..canonical import JsonError, JsonObject, JsonValue, loads
 from ..model.message import Message
 from .messages import is_item, read_message, read_messages
-from .nested import Decoded, decode
+from .nested import REDACTED, decode, ident
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -87,7 +87,7 @@ def _told_before(text: str, role: str | None) -> Told | None:
                 value = loads(key)
                 if not isinstance(value, dict) or is_item(value):
                     return None
-                found = tuple(read_message(value, role))
+                found = tuple(_as_it_stands(value) or read_message(value, role))
                 memo.put(key, found, len(key))
             else:
                 shared += len(key)
@@ -97,18 +97,71 @@ def _told_before(text: str, role: str | None) -> Told | None:
     return Told(out, False, shared)
 
 
-_DECODED: Final[Memo[str, Decoded]] = Memo(1 << 20)
+_PLAIN: Final = frozenset({("role", "parts"), ("role", "parts", "finish_reason")})
+_ROLES: Final = frozenset({"system", "user", "assistant"})
 
 
-def decoded(value: JsonValue) -> Decoded:
-    """`decode` for values that span after span repeats, such as tool definitions. What it gives is shared."""
+def _as_it_stands(value: JsonObject) -> list[Message] | None:
+    """A message that is written exactly as the conventions say, part for part; None where `read_message` must look."""
+    if tuple(value) not in _PLAIN:
+        return None
+    role, parts, reason = value["role"], value["parts"], value.get("finish_reason")
+    if type(parts) is not list or not (reason is None or (type(reason) is str and reason)):
+        return None
+    results = 0
+    for part in parts:
+        if type(part) is not dict:
+            return None
+        keys = tuple(part)
+        if keys == ("type", "content"):
+            text = part["content"]
+            if part["type"] != "text" or type(text) is not str or not text or text in REDACTED:
+                return None
+        elif keys == ("type", "id", "name", "arguments"):
+            arguments = part["arguments"]
+            if part["type"] != "tool_call" or not (arguments is None or type(arguments) is dict):
+                return None
+            if type(part["name"]) is not str or not part["name"] or not _is_id(part["id"]):
+                return None
+        elif keys == ("type", "id", "response"):
+            if part["type"] != "tool_call_response" or type(part["response"]) is not str or not _is_id(part["id"]):
+                return None
+            results += 1
+        else:
+            return None
+    if results:
+        return [Message("tool", parts)] if results == len(parts) == 1 and role == "tool" and reason is None else None
+    if role not in _ROLES or not (parts or role == "assistant"):
+        return None
+    return [Message(role, parts, None, reason)]
+
+
+def _is_id(value: JsonValue) -> bool:
+    return value is None or (type(value) is str and ident(value) is value)
+
+
+_TOOLS: Final[Memo[str, tuple[list[JsonObject] | None]]] = Memo(1 << 20)
+
+
+def tool_definitions(value: JsonValue) -> list[JsonObject] | None:
+    """Tool definitions as recorded; None without any. A text of them that spans repeat is read once."""
     if type(value) is not str:
-        return decode(value)
-    found = _DECODED.get(value, len(value))
+        return _definitions(value)
+    found = _TOOLS.get(value, len(value))
     if found is None:
-        found = decode(value)
-        _DECODED.put(value, found, len(value))
-    return found
+        found = (_definitions(value),)
+        _TOOLS.put(value, found, len(value))
+    return found[0]
+
+
+def _definitions(value: JsonValue) -> list[JsonObject] | None:
+    found = decode(value).value
+    if isinstance(found, dict):
+        found = [found]
+    if not isinstance(found, list):
+        return None
+    tools = [item for item in (decode(entry).value for entry in found) if isinstance(item, dict)]
+    return tools or None
 
 
 _FLAT: Final[Memo[tuple[Any, ...], list[Message]]] = Memo(_LIMIT)

@@ -15,11 +15,11 @@ from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .gen_ai_keys import REQUEST_MODEL, RESPONSE_MODEL
+from .histories import tool_definitions
 from .kit import SpanDialect
 from .langchain_dump import read_result
 from .messages import read_messages
 from .nested import decode, decode_repr, ident, string
-from .otel_genai_1_37 import tool_definitions
 from .output import output_of
 from .table import AttributeTable, UsageKeys, count, make_usage
 from .tool_payload import call_input, plain_input, tool_input, tool_result

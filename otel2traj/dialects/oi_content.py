@@ -9,11 +9,11 @@ from ..canonical import JsonObject, JsonValue
 from ..model.message import Message, ToolCall
 from .bodies import read_response
 from .draft import Draft
+from .histories import tool_definitions
 from .langchain_dump import response_id
 from .messages import read_messages, system_value
 from .nested import REDACTED, decode, ident, is_cut, string
 from .oi_messages import oi_messages
-from .otel_genai_1_37 import tool_definitions
 from .output import output_of
 from .table import family
 from .tool_payload import call_input, tool_input, tool_result

@@ -16,7 +16,7 @@ from ..model.reading import Role
 from . import gen_ai_keys as keys
 from .base import Marks
 from .draft import Draft
-from .histories import decoded, told
+from .histories import told, tool_definitions
 from .kit import SpanDialect
 from .messages import system_value
 from .nested import decode
@@ -174,17 +174,6 @@ def _choices(draft: Draft, attributes: Mapping[str, Any]) -> bool | None:
     """A response of OpenAI's Responses is one answer in several items, never a choice."""
     found = attributes.get("gen_ai.response.id") or draft.attributes.get("gen_ai.response.id")
     return False if isinstance(found, str) and found.startswith("resp_") else None
-
-
-def tool_definitions(value: JsonValue) -> list[JsonObject] | None:
-    """Tool definitions as recorded; None without any."""
-    found = decoded(value).value
-    if isinstance(found, dict):
-        found = [found]
-    if not isinstance(found, list):
-        return None
-    tools = [item for item in (decode(entry).value for entry in found) if isinstance(item, dict)]
-    return tools or None
 
 
 def plain_result(value: JsonValue) -> JsonValue:

@@ -14,10 +14,10 @@ from ..model.reading import Role
 from .base import Marks
 from .bodies import read_response
 from .draft import Draft
+from .histories import tool_definitions
 from .kit import STATUS_ERROR
 from .messages import read_message, read_messages
 from .nested import at, decode, decode_arguments, ident, repr_fields, string
-from .otel_genai_1_37 import tool_definitions
 from .output import output_of
 from .tool_payload import call_input, tool_input, tool_result
 from .whole import answered, asked
