@@ -116,7 +116,7 @@ def _input(ordinal: str, heads: list[SpanHead], readings: Readings) -> InputReco
 def _first_user_text(messages: list[Message]) -> str | None:
     for message in messages:
         if message.role == "user":
-            texts = [part["content"] for part in message.parts if isinstance(part.get("content"), str)]
+            texts = message.texts()
             if texts:
                 return "\n".join(texts)
     return None

@@ -7,6 +7,7 @@ from typing import Final
 from .. import dialects
 from ..canonical import sha256_canonical
 from ..evidence import Index
+from ..messages import PartKind
 from ..model.evidence import SpanRecord
 from ..model.heads import EmittedCall, Reported, SpanHead, WireHead
 from ..model.message import Message, ToolCall
@@ -200,8 +201,8 @@ def reported_in(message: Message) -> tuple[Item, ...]:
     found = message.reported
     if found is None:
         found = message.reported = tuple(
-            (part["id"], sha256_canonical(part.get("response")))
+            (part.id, sha256_canonical(part.answer))
             for part in message.parts
-            if part.get("type") == "tool_call_response" and isinstance(part.get("id"), str)
+            if part.kind is PartKind.TOOL_RESULT and not part.hosted and part.id is not None
         )
     return found

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ..messages.nested import ident
 from ..model.evidence import SpanRecord
 from ..model.reading import Classified, Role
 from .base import Marks
 from .kit import SpanDialect
-from .nested import ident
 from .table import AttributeTable
 
 

@@ -10,12 +10,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from ..messages.nested import decode_arguments
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .nested import decode_arguments
 from .table import AttributeTable, UsageKeys
 
 _NAMES: Final = (

@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import Message, text_part
+from ..messages.answer import output_of
+from ..messages.nested import decode, ident, string
+from ..messages.parts import unwrapped
+from ..messages.reader import read_message, role_of
 from ..model.evidence import LogRecord
-from ..model.message import Message, text_part
 from ..model.reading import Reading, Role
 from .base import LogClassified, Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .messages import read_message, role_of
-from .nested import decode, ident, string
-from .output import output_of
-from .parts import response_value
 from .table import AttributeTable
 from .tool_payload import tool_input, tool_result
 
@@ -148,7 +148,7 @@ def _tool(draft: Draft, body: Mapping[str, JsonValue]) -> None:
                 continue
             result = tool_result(value)
             if result is not None:
-                draft.put("result", response_value(result.content), "log")
+                draft.put("result", unwrapped(result.content), "log")
                 draft.put("is_error", result.is_error, "log")
 
 

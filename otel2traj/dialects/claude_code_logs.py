@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ..messages.nested import decode, decode_arguments, ident, redacted, string
 from ..model.evidence import LogRecord
 from ..model.reading import Reading, Role
 from .base import LogClassified
 from .bodies import read_request, read_response
 from .claude_code_traces import PREFIX, request_key, tool_key
 from .draft import Draft
-from .nested import decode, decode_arguments, ident, redacted, string
 from .table import count, make_usage
 
 _MODEL: Final = frozenset(

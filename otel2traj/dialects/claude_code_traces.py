@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from ..messages import Message, text_part
+from ..messages.nested import decode_arguments, ident, redacted
 from ..model.evidence import LogRecord, SpanRecord
-from ..model.message import Message, text_part
 from ..model.reading import Classified, Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .nested import decode_arguments, ident, redacted
 from .table import AttributeTable, count, make_usage
 
 PREFIX: Final = "claude_code."

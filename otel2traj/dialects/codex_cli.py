@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ..messages.nested import decode_arguments, ident, redacted, string
 from ..model.evidence import LogRecord
 from ..model.reading import Reading, Role
 from .base import LogClassified
 from .draft import Draft
-from .nested import decode_arguments, ident, redacted, string
 from .table import count, make_usage
 
 _SERVICES: Final = ("codex", "codex-cli", "codex_cli_rs", "codex_exec", "codex_tui")

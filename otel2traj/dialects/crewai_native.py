@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from ..canonical import JsonObject, JsonValue
+from ..messages.nested import decode, decode_repr
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .nested import decode, decode_repr
 from .table import AttributeTable, UsageKeys
 from .vercel_ai_sdk_legacy import unquote
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..canonical import JsonValue
+from ..messages.nested import Decoded, at, decode
 from ..model.message import Message, Output, Usage
 from ..model.reading import Reading, Role
-from .nested import Decoded, at, decode
 
 OUTPUT_FIELDS = ("text", "reasoning", "refusal", "tool_calls", "finish_reason", "choices", "other_parts")
 

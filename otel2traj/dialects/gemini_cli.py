@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from ..canonical import JsonValue
+from ..messages.answer import output_of
+from ..messages.nested import decode, decode_arguments, ident, is_cut, string
+from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Reading, Role
 from .base import LogClassified, Marks
 from .bodies import read_response
 from .draft import Draft
 from .kit import SpanDialect
-from .messages import read_messages
-from .nested import decode, decode_arguments, ident, is_cut, string
 from .otel_genai_1_37 import read_carrier
-from .output import output_of
 from .table import AttributeTable, UsageKeys, count, finish, make_usage
 
 NAME: Final = "gemini_cli"

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue
+from ..messages.nested import decode
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
 from .bodies import read_request, read_response
 from .draft import Draft
 from .kit import SpanDialect
-from .nested import decode
 from .table import AttributeTable
 from .tool_payload import tool_result
 

@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue
+from ..messages.answer import output_of
+from ..messages.nested import decode, decode_repr, string
+from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
 from .bodies import put_parameters, usage_of
 from .draft import Draft
 from .kit import SpanDialect
-from .messages import read_messages
 from .mlflow import put_texts
-from .nested import decode, decode_repr, string
-from .output import output_of
 from .table import AttributeTable, finish
 from .tool_payload import tool_input, tool_result
 

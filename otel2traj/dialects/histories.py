@@ -12,9 +12,9 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import msgspec
 
 from ..canonical import JsonError, JsonObject, JsonValue, loads
-from ..model.message import Message
-from .messages import is_item, read_message, read_messages
-from .nested import REDACTED, decode, ident
+from ..messages import Message, Part, PartKind
+from ..messages.nested import REDACTED, decode, ident
+from ..messages.reader import is_item, read_message, read_messages
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -108,7 +108,7 @@ def _as_it_stands(value: JsonObject) -> list[Message] | None:
     role, parts, reason = value["role"], value["parts"], value.get("finish_reason")
     if type(parts) is not list or not (reason is None or (type(reason) is str and reason)):
         return None
-    results = 0
+    read: list[Part] = []
     for part in parts:
         if type(part) is not dict:
             return None
@@ -117,23 +117,30 @@ def _as_it_stands(value: JsonObject) -> list[Message] | None:
             text = part["content"]
             if part["type"] != "text" or type(text) is not str or not text or text in REDACTED:
                 return None
+            read.append(Part(PartKind.TEXT, text))
         elif keys == ("type", "id", "name", "arguments"):
             arguments = part["arguments"]
             if part["type"] != "tool_call" or not (arguments is None or type(arguments) is dict):
                 return None
             if type(part["name"]) is not str or not part["name"] or not _is_id(part["id"]):
                 return None
+            read.append(Part(PartKind.TOOL_CALL, None, part["id"], part["name"], arguments))
         elif keys == ("type", "id", "response"):
             if part["type"] != "tool_call_response" or type(part["response"]) is not str or not _is_id(part["id"]):
                 return None
-            results += 1
+            if len(parts) != 1 or role != "tool" or reason is not None:
+                return None
+            read.append(Part(PartKind.TOOL_RESULT, None, part["id"], None, part["response"]))
         else:
             return None
-    if results:
-        return [Message("tool", parts)] if results == len(parts) == 1 and role == "tool" and reason is None else None
-    if role not in _ROLES or not (parts or role == "assistant"):
+    if role == "tool":
+        if not read or read[0].kind is not PartKind.TOOL_RESULT:
+            return None
+    elif role not in _ROLES or not (parts or role == "assistant"):
         return None
-    return [Message(role, parts, None, reason)]
+    message = Message(role, read, None, reason)
+    message.json = value
+    return [message]
 
 
 def _is_id(value: JsonValue) -> bool:

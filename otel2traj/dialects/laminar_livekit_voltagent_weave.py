@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..canonical import JsonValue
+from ..messages.blocks import call_part
+from ..messages.nested import decode, string
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.message import ToolCall
 from ..model.reading import Role
@@ -18,8 +20,6 @@ from .bodies import read_request, read_response
 from .draft import Draft
 from .kit import SpanDialect
 from .mlflow import put_texts
-from .nested import decode, string
-from .parts import call_part
 from .table import AttributeTable, UsageKeys
 from .tool_payload import tool_input, tool_result
 
@@ -110,7 +110,7 @@ class LaminarLivekitVoltagentWeave(SpanDialect):
         calls = draft.json("lk.response.function_calls", "tool_calls")
         if isinstance(calls, list):
             parts = [call_part(item) for item in calls if isinstance(item, dict)]
-            draft.put("tool_calls", [ToolCall(p["id"], p["name"], p["arguments"]) for p in parts] or None)
+            draft.put("tool_calls", [ToolCall(p.id, p.name, p.value) for p in parts] or None)
 
     def _tool(self, draft: Draft, span: SpanRecord, given: JsonValue, answer: JsonValue) -> None:
         failed = draft.attributes.get("lk.function_tool.is_error")

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from ..messages.nested import string
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
 from .bodies import read_request, read_response
 from .draft import Draft
 from .kit import SpanDialect
-from .nested import string
 from .table import AttributeTable, UsageKeys
 
 _TOOLS: Final = "langchain4j.tools."

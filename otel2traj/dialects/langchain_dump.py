@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import calls_in, text_part
+from ..messages.answer import output_of
+from ..messages.nested import decode, ident, string
+from ..messages.reader import read_message, read_messages
 from ..model.message import Message, ToolCall
 from ..model.reading import Reading, Role
 from .draft import Draft
-from .messages import read_message, read_messages
-from .nested import decode, ident, string
-from .output import output_of
 from .table import finish
 from .tool_payload import body, call_input, plain_input, tool_result
 from .usage import provider_usage
@@ -67,15 +68,12 @@ def node_output_tool_calls(output: JsonValue) -> list[ToolCall]:
     calls: list[ToolCall] = []
     seen: set[str] = set()
     for message in node_messages(output):
-        for part in message.parts:
-            if part.get("type") != "tool_call" or part.get("builtin") or message.role != "assistant":
-                continue
-            call_id = part.get("id")
-            if isinstance(call_id, str):
-                if call_id in seen:
+        for part in calls_in(message.parts) if message.role == "assistant" else ():
+            if part.id is not None:
+                if part.id in seen:
                     continue
-                seen.add(call_id)
-            calls.append(ToolCall(part.get("id"), part.get("name"), part.get("arguments")))
+                seen.add(part.id)
+            calls.append(ToolCall(part.id, part.name, part.value))
     return calls
 
 
@@ -122,9 +120,7 @@ def read_result(draft: Draft, output: JsonValue) -> None:
     for generation, message in objects:
         read = read_message(message) if message is not None else []
         if not read and isinstance(generation.get("text"), str):
-            read = [
-                Message("assistant", [{"type": "text", "content": generation["text"]}] if generation["text"] else [])
-            ]
+            read = [Message("assistant", [text_part(generation["text"])] if generation["text"] else [])]
         for answer in read:
             answer.finish_reason = answer.finish_reason or _finish(generation, message)
         found.extend(read)

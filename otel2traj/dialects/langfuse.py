@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from ..canonical import JsonObject, JsonValue
+from ..messages.nested import decode, string
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Role
 from .base import Marks
@@ -16,7 +17,6 @@ from .bodies import put_parameters, read_request, read_response, usage_of
 from .draft import Draft
 from .kit import SpanDialect
 from .mlflow import put_texts
-from .nested import decode, string
 from .table import AttributeTable
 from .tool_payload import tool_input, tool_result
 

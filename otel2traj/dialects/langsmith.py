@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from ..canonical import JsonObject, JsonValue
+from ..messages.answer import output_of
+from ..messages.nested import decode, decode_repr, ident, string
+from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
@@ -18,9 +21,6 @@ from .gen_ai_keys import REQUEST_MODEL, RESPONSE_MODEL
 from .histories import tool_definitions
 from .kit import SpanDialect
 from .langchain_dump import read_result
-from .messages import read_messages
-from .nested import decode, decode_repr, ident, string
-from .output import output_of
 from .table import AttributeTable, UsageKeys, count, make_usage
 from .tool_payload import call_input, plain_input, tool_input, tool_result
 from .usage import provider_usage

@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ..canonical import JsonObject
+from ..messages.flat import family
+from ..messages.nested import decode, decode_arguments, decode_repr, string
+from ..messages.reader import read_message
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.message import ToolCall
 from ..model.reading import Role
@@ -19,9 +22,7 @@ from .bodies import read_request, read_response, usage_of
 from .draft import Draft
 from .gen_ai_keys import PARAMETERS, USAGE
 from .kit import SpanDialect
-from .messages import read_message
-from .nested import decode, decode_arguments, decode_repr, string
-from .table import AttributeTable, family
+from .table import AttributeTable
 
 REQUEST: Final = "litellm_request"
 RAW: Final = "raw_gen_ai_request"

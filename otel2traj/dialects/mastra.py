@@ -9,18 +9,18 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import Message
+from ..messages.answer import output_of
+from ..messages.blocks import call_part
+from ..messages.nested import decode, decode_arguments, string
+from ..messages.reader import read_message, read_messages
 from ..model.evidence import LogRecord, SpanRecord
-from ..model.message import Message, tool_call_part
 from ..model.reading import Role
 from .base import Marks
 from .bodies import read_request, read_response
 from .draft import Draft
 from .kit import SpanDialect
-from .messages import read_message, read_messages
 from .mlflow import put_texts
-from .nested import decode, decode_arguments, ident, string
-from .output import output_of
-from .parts import call_part
 from .table import AttributeTable, UsageKeys
 
 TYPES: Final[Mapping[str, Role]] = {
@@ -119,11 +119,9 @@ def step_message(answer: JsonObject) -> Message:
         if isinstance(call, dict):
             inner = call.get("payload") if isinstance(call.get("payload"), dict) else call
             assert isinstance(inner, dict)
-            if inner.get("providerExecuted") is True:
-                found[0].parts.append(inner)
-                continue
             part = call_part(inner)
-            found[0].parts.append(tool_call_part(ident(part["id"]), string(part["name"]), part["arguments"]))
+            part.hosted = inner.get("providerExecuted") is True
+            found[0].parts.append(part)
     found[0].finish_reason = string(answer.get("finishReason"))
     return found[0]
 

@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..canonical import JsonError, JsonValue, loads_text
+from ..messages.answer import output_of
+from ..messages.nested import decode, ident, string
+from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Role
 from .base import Marks
 from .bodies import read_request, read_response, usage_of
 from .draft import Draft
 from .kit import SpanDialect
-from .messages import read_messages
-from .nested import decode, ident, string
-from .output import output_of
 from .table import AttributeTable
 from .tool_payload import tool_input, tool_result
 
@@ -144,8 +144,7 @@ def _asked(given: JsonValue) -> str | None:
             return values[0] if len(values) == 1 and isinstance(values[0], str) else None
     for message in reversed(read_messages(given)):
         if message.role == "user":
-            texts = [part["content"] for part in message.parts if part.get("type") == "text"]
-            return "\n".join(texts) or None
+            return "\n".join(message.texts()) or None
     return None
 
 

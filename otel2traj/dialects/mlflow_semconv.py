@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..messages.nested import string
 from ..model.evidence import LogRecord, SpanRecord
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
 from .mlflow import plain
-from .nested import string
 from .table import AttributeTable
 from .vercel_ai_sdk_legacy import unquote
 

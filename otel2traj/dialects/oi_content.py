@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
+from ..messages.answer import output_of
+from ..messages.flat import family
+from ..messages.nested import REDACTED, decode, ident, is_cut, string
+from ..messages.reader import read_messages, system_value
 from ..model.message import Message, ToolCall
 from .bodies import read_response
 from .draft import Draft
 from .histories import tool_definitions
 from .langchain_dump import response_id
-from .messages import read_messages, system_value
-from .nested import REDACTED, decode, ident, is_cut, string
 from .oi_messages import oi_messages
-from .output import output_of
-from .table import family
 from .tool_payload import call_input, tool_input, tool_result
 from .whole import answered, asked
 

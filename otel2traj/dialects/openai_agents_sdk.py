@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import PartKind
+from ..messages.answer import output_of
+from ..messages.nested import MAX_REPR, decode, decode_repr
+from ..messages.reader import read_message, read_messages
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.message import Message
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .messages import read_message, read_messages
-from .nested import MAX_REPR, decode, decode_repr
-from .output import output_of
 from .table import AttributeTable
 
 PLACEHOLDER: Final = "OpenAI Agent"
@@ -69,9 +70,8 @@ def unrepr_messages(value: JsonValue, role: str | None = None) -> list[Message]:
     for message in read_messages(value, role):
         content: list[JsonValue] = []
         for part in message.parts:
-            text = part.get("content")
-            item = unrepr(text) if part.get("type") == "text" and isinstance(text, str) else None
-            content.append(part if item is None else item)
+            item = unrepr(part.text) if part.kind is PartKind.TEXT and part.text is not None else None
+            content.append(part.to_json() if item is None else item)
         value = {"role": message.role, "content": content, "finish_reason": message.finish_reason}
         out.extend(read_message(value))
     return out

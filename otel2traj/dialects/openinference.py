@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from ..messages.nested import string
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import STATUS_ERROR, SpanDialect
-from .nested import string
 from .oi_content import read_model, read_tool, read_whole
 from .table import AttributeTable, UsageKeys
 

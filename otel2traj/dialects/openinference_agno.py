@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..messages.nested import decode
 from ..model.evidence import LogRecord, SpanRecord
 from .base import Marks
 from .draft import Draft
-from .nested import decode
 from .oi_content import is_schema
 from .oi_instrumentor import OpenInferenceInstrumentor
 from .openinference import kind_of

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
+from ..messages.nested import decode_arguments
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .nested import decode_arguments
 from .table import AttributeTable
 
 _INVENTED: Final[Mapping[str, tuple[object, ...]]] = {

@@ -10,7 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from ..canonical import JsonObject, JsonValue
+from ..canonical import JsonValue
+from ..messages import Part, PartKind
+from ..messages.answer import output_of
+from ..messages.nested import decode
+from ..messages.parts import unwrapped
+from ..messages.reader import system_value
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from . import gen_ai_keys as keys
@@ -18,10 +23,6 @@ from .base import Marks
 from .draft import Draft
 from .histories import told, tool_definitions
 from .kit import SpanDialect
-from .messages import system_value
-from .nested import decode
-from .output import output_of
-from .parts import response_value
 from .table import AttributeTable, finish
 
 DETAILS: Final = ("gen_ai.client.inference.operation.details", "gen_ai.client.inference.operation.details.v2")
@@ -118,17 +119,17 @@ def drop_invented_ids(draft: Draft) -> None:
             call.id = None
 
 
-def _without_invented(parts: list[JsonObject]) -> list[JsonObject]:
-    out: list[JsonObject] = []
+def _without_invented(parts: list[Part]) -> list[Part]:
+    out: list[Part] = []
     position = 0
     for part in parts:
-        kind, invented = part.get("type"), False
-        if kind == "tool_call":
-            invented = part.get("id") == f"{part.get('name')}_{position}"
+        invented = False
+        if part.kind is PartKind.TOOL_CALL:
+            invented = part.id == f"{part.name}_{position}"
             position += 1
-        elif kind == "tool_call_response":
-            invented = _INVENTED.fullmatch(str(part.get("id"))) is not None
-        out.append({**part, "id": None} if invented else part)
+        elif part.kind is PartKind.TOOL_RESULT:
+            invented = _INVENTED.fullmatch(str(part.id)) is not None
+        out.append(replace(part, id=None) if invented else part)
     return out
 
 
@@ -179,10 +180,10 @@ def _choices(draft: Draft, attributes: Mapping[str, Any]) -> bool | None:
 def plain_result(value: JsonValue) -> JsonValue:
     """A tool's result: text in content blocks is given as text, the rest as recorded."""
     if not isinstance(value, str):
-        return response_value(value)
+        return unwrapped(value)
     decoded = decode(value, repair=False).value
     if isinstance(decoded, (dict, list)):
-        text = response_value(decoded)
+        text = unwrapped(decoded)
         if isinstance(text, str):
             return text
     return value

@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
 from ..canonical import JsonValue
+from ..messages.answer import output_of
+from ..messages.nested import decode, ident
+from ..messages.reader import read_message
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.message import Message
 from ..model.reading import Role
@@ -16,9 +19,6 @@ from . import gen_ai_keys as keys
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .messages import read_message
-from .nested import decode, ident
-from .output import output_of
 from .table import AttributeTable
 
 INPUT_EVENTS: Final[dict[str, str]] = {

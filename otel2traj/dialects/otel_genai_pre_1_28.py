@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
+from ..messages.answer import output_of
+from ..messages.nested import decode
+from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from . import gen_ai_keys as keys
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .messages import read_messages
-from .nested import decode
-from .output import output_of
 from .table import AttributeTable
 
 PROMPT: Final = "gen_ai.content.prompt"

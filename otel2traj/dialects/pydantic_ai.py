@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..canonical import JsonObject
+from ..messages.nested import decode, decode_arguments, string
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .histories import tool_definitions
 from .kit import SpanDialect
-from .nested import decode, decode_arguments, string
 from .otel_genai_events import OneEvent, read_events
 from .table import AttributeTable, UsageKeys
 from .whole import asked

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from ..canonical import JsonValue
+from ..messages.nested import string
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .nested import string
 from .table import AttributeTable, UsageKeys, finish
 
 

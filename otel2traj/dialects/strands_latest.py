@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..messages import PartKind
+from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .messages import read_messages
 from .otel_genai_1_37 import DETAILS, plain_result
 from .strands_legacy import SCOPE, SOURCE, read_status
 
@@ -41,12 +42,12 @@ class StrandsLatest(SpanDialect):
             for key in ("gen_ai.input.messages", "gen_ai.output.messages"):
                 for message in read_messages(event.attributes.get(key)):
                     for part in message.parts:
-                        if part.get("type") == "tool_call":
-                            draft.put("arguments", part.get("arguments"), "event")
-                            draft.put("tool_call_id", part.get("id"), "event")
-                        elif part.get("type") == "tool_call_response":
-                            draft.put("result", plain_result(part.get("response")), "event")
-                            draft.put("tool_call_id", part.get("id"), "event")
+                        if part.kind is PartKind.TOOL_CALL:
+                            draft.put("arguments", part.value, "event")
+                            draft.put("tool_call_id", part.id, "event")
+                        elif part.kind is PartKind.TOOL_RESULT:
+                            draft.put("result", plain_result(part.answer), "event")
+                            draft.put("tool_call_id", part.id, "event")
         read_status(draft, span)
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from ..messages.nested import decode, decode_arguments
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .nested import decode, decode_arguments
 from .otel_genai_1_37 import plain_result
 from .otel_genai_events import CHOICE, OneEvent, read_events, span_events
 from .table import AttributeTable

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from ..canonical import JsonObject, JsonValue
+from ..messages.nested import at, decode, decode_arguments, ident, string
 from ..model.message import Usage
 from .draft import Draft
-from .nested import at, decode, decode_arguments, ident, string
 
 Path = tuple[str, tuple[str, ...]]
 """Attribute name, and the path inside its JSON (empty: the attribute itself)."""
@@ -246,52 +245,3 @@ def make_usage(
 
 def _is_quoted(value: JsonValue) -> bool:
     return isinstance(value, str) and len(value) > 1 and value[0] == '"' and value[-1] == '"'
-
-
-_FAMILY: Final = re.compile(r"([0-9]+)(?:\.|$)(.*)", re.S)
-
-
-def family(attributes: Mapping[str, Any], prefix: str) -> list[tuple[int, dict[str, Any]]]:
-    """Indexed flat attributes (`llm.input_messages.0.message.role`) as (index, {rest of the name: value}), by index.
-
-    `prefix` ends in a dot. Gaps stay gaps: the index says where messages were dropped.
-    """
-    out: dict[int, dict[str, Any]] = {}
-    known = _PLACES.get(prefix)
-    if known is None:
-        known = _PLACES[prefix] = {}
-    for key in attributes:
-        place = known.get(key, _UNASKED)
-        if place is _UNASKED:
-            place = _place(key, prefix)
-            if len(known) < _MAX_PLACES:
-                known[key] = place
-        if place is None:
-            continue
-        index, rest = place
-        found = out.get(index)
-        if found is None:
-            found = out[index] = {}
-        found[rest] = attributes[key]
-    return sorted(out.items()) if len(out) > 1 else list(out.items())
-
-
-def _place(key: str, prefix: str) -> tuple[int, str] | None:
-    match = _FAMILY.match(key, len(prefix)) if key.startswith(prefix) else None
-    return None if match is None or len(match[1]) > 9 else (int(match[1]), sys.intern(match[2]))
-
-
-_PLACES: Final[dict[str, dict[str, tuple[int, str] | None]]] = {}
-"""Where an attribute stands in the family of a prefix, by its name: the same names come with every span."""
-_MAX_PLACES: Final = 16384
-_UNASKED: Final = (-1, "")
-
-
-def subfamily(fields: Mapping[str, Any], prefix: str) -> list[tuple[int, dict[str, Any]]]:
-    """The same, one level down, over the rests of names."""
-    return family(fields, prefix)
-
-
-def has_gap(indexed: Sequence[tuple[int, Any]]) -> bool:
-    """Whether indexed attributes start late or jump: some were dropped."""
-    return any(index != position for position, (index, _) in enumerate(indexed))

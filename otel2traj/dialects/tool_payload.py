@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ..canonical import JsonObject, JsonValue
+from ..messages.nested import decode, decode_arguments, decode_repr, ident, string
+from ..messages.parts import unwrapped
 from ..model.message import ToolCall
-from .nested import decode, decode_arguments, decode_repr, ident, string
-from .parts import response_value
 
 
 class ToolResult(NamedTuple):
@@ -39,7 +39,7 @@ def tool_result(output: JsonValue, call_id: str | None = None, tool_name: str | 
             fields = body(message)
             status = fields.get("status")
             return ToolResult(
-                response_value(fields.get("content")),
+                unwrapped(fields.get("content")),
                 ident(fields.get("tool_call_id")),
                 string(fields.get("name")),
                 None if not isinstance(status, str) else status == "error",
@@ -50,12 +50,12 @@ def tool_result(output: JsonValue, call_id: str | None = None, tool_name: str | 
                 return tool_result(inner, call_id, tool_name) if isinstance(inner, (dict, list)) else ToolResult(inner)
             if set(value) <= _LLAMA_INDEX and "raw_output" in value:
                 raw = value["raw_output"]
-                content = raw if isinstance(raw, str) else response_value(value.get("blocks"))
+                content = raw if isinstance(raw, str) else unwrapped(value.get("blocks"))
                 return ToolResult(content, None, string(value.get("tool_name")), flag(value.get("is_error")))
             if set(value) <= _GEMINI_RESPONSE and isinstance(value.get("response"), dict) and "name" in value:
                 return _gemini_result(value)
             if isinstance(value.get("content"), list) and "isError" in value:
-                return ToolResult(response_value(value["content"]), None, None, flag(value["isError"]))
+                return ToolResult(unwrapped(value["content"]), None, None, flag(value["isError"]))
         return ToolResult(value if not isinstance(output, str) else output)
     return ToolResult(output)
 
@@ -72,7 +72,7 @@ def _gemini_result(value: JsonObject) -> ToolResult:
     elif set(response) <= {"result"} or set(response) == {"output"}:
         failed = False
     inner = next(iter(response.values())) if failed is not None and response else response
-    return ToolResult(response_value(inner), ident(value.get("id")), string(value["name"]), failed)
+    return ToolResult(unwrapped(inner), ident(value.get("id")), string(value["name"]), failed)
 
 
 def flag(value: JsonValue) -> bool | None:

@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ..canonical import JsonValue
+from ..messages.answer import output_of
+from ..messages.nested import at, decode, decode_arguments, ident, repr_fields, string
+from ..messages.reader import read_message, read_messages
 from ..model.evidence import SpanRecord
 from ..model.reading import Role
 from .base import Marks
@@ -16,9 +19,6 @@ from .bodies import read_response
 from .draft import Draft
 from .histories import tool_definitions
 from .kit import STATUS_ERROR
-from .messages import read_message, read_messages
-from .nested import at, decode, decode_arguments, ident, repr_fields, string
-from .output import output_of
 from .tool_payload import call_input, tool_input, tool_result
 from .whole import answered, asked
 

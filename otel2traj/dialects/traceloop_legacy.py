@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ..canonical import JsonObject
+from ..messages.answer import output_of
+from ..messages.flat import family, has_gap
+from ..messages.nested import decode
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.message import Message
 from ..model.reading import Role
@@ -18,9 +21,7 @@ from .draft import Draft
 from .gen_ai_keys import PARAMETERS, PROVIDER, REQUEST_MODEL, RESPONSE_MODEL
 from .histories import of_fields
 from .kit import SpanDialect, errors
-from .nested import decode
-from .output import output_of
-from .table import AttributeTable, UsageKeys, family, has_gap, subfamily
+from .table import AttributeTable, UsageKeys
 
 NOT_MODELS: Final = ("embedding", "rerank")
 
@@ -126,7 +127,7 @@ def message_object(fields: Mapping[str, Any]) -> JsonObject:
     for key in ("role", "tool_call_id", "finish_reason", "reasoning", "refusal"):
         if fields.get(key) is not None:
             value[key] = fields[key]
-    calls: list[JsonObject] = [dict(inner) for _, inner in subfamily(fields, "tool_calls.")]
+    calls: list[JsonObject] = [dict(inner) for _, inner in family(fields, "tool_calls.")]
     if fields.get("function_call.name"):
         calls.append({"name": fields["function_call.name"], "arguments": fields.get("function_call.arguments")})
     if calls:

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from ..canonical import JsonError, JsonObject, JsonValue, loads_text
+from ..messages.blocks import call_part
+from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.message import Message, ToolCall
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
-from .messages import read_messages
-from .parts import call_part
 from .table import AttributeTable, UsageKeys
 
 MODEL: Final = Role.MODEL_CALL
@@ -142,7 +142,7 @@ def tool_calls(value: JsonValue) -> tuple[list[ToolCall], list[JsonObject]] | No
             hosted.append(item)
         else:
             call = call_part(item)
-            own.append(ToolCall(call["id"], call["name"], call["arguments"]))
+            own.append(ToolCall(call.id, call.name, call.value))
     return own, hosted
 
 
@@ -150,7 +150,7 @@ def last_user_text(found: Sequence[Message]) -> str | None:
     """What the last user message says, all its text parts together."""
     for message in reversed(found):
         if message.role == "user":
-            texts = [part["content"] for part in message.parts if part.get("type") == "text"]
+            texts = message.texts()
             return "\n".join(texts) if texts else None
     return None
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..canonical import JsonValue
+from ..messages.nested import REDACTED, decode
+from ..messages.reader import read_messages
 from ..model.message import Message
 from ..model.reading import Reading, Role
-from .messages import read_messages
-from .nested import REDACTED, decode
 
 _STATES: Final = ("messages", "inputs", "outputs", "input", "output", "update", "prompt", "query", "question", "result")
 _DEPTH: Final = 4
@@ -62,8 +62,8 @@ def text_of(messages: Sequence[Message], role: str) -> str | None:
     """The text of the last message of a role that has some."""
     for message in reversed(messages):
         if message.role == role:
-            texts = [part["content"] for part in message.parts if part.get("type") == "text"]
-            if texts and all(isinstance(text, str) for text in texts):
+            texts = message.texts()
+            if texts:
                 return "\n".join(texts)
     return None
 

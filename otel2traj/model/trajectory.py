@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import Conversation, read_conversation
 from .link import ExecutionStatus, LinkStatus
 
 SCHEMA = "abb.agent-trajectory.v1"
@@ -93,6 +94,10 @@ class Step:
     tool_logs: list[ToolLog]
     evidence: JsonObject
     extra: JsonObject = field(default_factory=dict)
+
+    def conversation(self) -> Conversation:
+        """What the model received and answered, typed and alike for every recorded shape. Read anew on each call."""
+        return read_conversation(self.input, self.output)
 
 
 @dataclass(slots=True)

@@ -8,11 +8,10 @@ import hashlib
 from typing import BinaryIO
 
 from ..canonical import JsonObject, JsonValue, dumps
+from ..messages import Message, text_part
 from ..model.link import ExecutionStatus
-from ..model.message import reasoning_part, refusal_part, text_part, tool_call_part, tool_call_response_part
 from ..model.trajectory import Header, Step, StepKind, StepSink, StepStatus, Summary, ToolLog
 from ..timestamps import parse_ns
-from .chat_messages import calls_of, chat_of
 from .jsonstream import text_of
 
 SCOPE = "otel2traj"
@@ -92,7 +91,7 @@ class _Sink:
                 attributes["gen_ai.agent.id"] = self._header.agent_id
             prompt = prompts.get(ordinal) if ordinal is not None else None
             if prompt is not None:
-                asked = [{"role": "user", "parts": [text_part(text_of(prompt))]}]
+                asked = [Message("user", [text_part(text_of(prompt))]).to_json()]
                 attributes["gen_ai.input.messages"] = dumps(asked).decode("utf-8")
             if ordinal is not None:
                 attributes["otel2traj.input_ordinal"] = ordinal
@@ -173,7 +172,7 @@ def _any_value(value: JsonValue) -> JsonObject:
 
 def _model(step: Step) -> JsonObject:
     out: JsonObject = {"gen_ai.operation.name": "chat"}
-    given, output = step.input, step.output
+    given, output, said = step.input, step.output, step.conversation()
     asked = given.get("model") if given.get("model") is not None or output.get("model") is not None else step.model
     pairs = (
         ("gen_ai.request.model", asked),
@@ -189,12 +188,12 @@ def _model(step: Step) -> JsonObject:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             out[f"gen_ai.request.{key}"] = value
     if given.get("messages") is not None or given.get("system") is not None:
-        out["gen_ai.input.messages"] = dumps([_parts(message) for message in chat_of(given).messages]).decode("utf-8")
+        told = ([Message("system", said.system)] if said.system else []) + said.messages
+        out["gen_ai.input.messages"] = dumps([message.to_json() for message in told]).decode("utf-8")
     if output.get("finish_reason") is not None:
         out["gen_ai.response.finish_reasons"] = [output["finish_reason"]]
-    answer = _answer(output)
-    if answer is not None:
-        out["gen_ai.output.messages"] = dumps([answer]).decode("utf-8")
+    if said.answer is not None and said.answer.parts:
+        out["gen_ai.output.messages"] = dumps([said.answer.to_json()]).decode("utf-8")
     usage = output.get("usage")
     for name, key in (
         ("input_tokens", "gen_ai.usage.input_tokens"),
@@ -225,39 +224,3 @@ def _tool(step: Step, log: ToolLog) -> JsonObject:
     if log.exit_status is not None:
         out["otel2traj.exit_status"] = dumps(log.exit_status).decode("utf-8")
     return out
-
-
-def _answer(output: JsonObject) -> JsonObject | None:
-    parts: list[JsonObject] = []
-    if isinstance(output.get("reasoning"), str):
-        parts.append(reasoning_part(output["reasoning"]))
-    if isinstance(output.get("text"), str):
-        parts.append(text_part(output["text"]))
-    if isinstance(output.get("refusal"), str):
-        parts.append(refusal_part(output["refusal"]))
-    for call in calls_of(output):
-        parts.append(tool_call_part(call.get("id"), call.get("name"), call.get("arguments")))
-    if not parts:
-        return None
-    message: JsonObject = {"role": "assistant", "parts": parts}
-    if output.get("finish_reason") is not None:
-        message["finish_reason"] = output["finish_reason"]
-    return message
-
-
-def _parts(message: JsonObject) -> JsonObject:
-    content = message.get("content")
-    if message.get("role") == "tool":
-        return {"role": "tool", "parts": [tool_call_response_part(message.get("tool_call_id"), content)]}
-    parts: list[JsonObject] = []
-    if isinstance(message.get("reasoning_content"), str):
-        parts.append(reasoning_part(message["reasoning_content"]))
-    for part in content if isinstance(content, list) else [content] if content is not None else []:
-        if isinstance(part, str):
-            parts.append(text_part(part))
-        else:
-            parts.append(text_part(part["text"]) if part.get("type") == "text" else part)
-    for call in message.get("tool_calls") or []:
-        function = call["function"]
-        parts.append(tool_call_part(call.get("id"), function.get("name"), function["arguments"]))
-    return {"role": message.get("role"), "parts": parts}

@@ -36,5 +36,5 @@ def test_events_are_still_read_where_the_attributes_are_covered() -> None:
     bare, told = read(span([], **plain)), read(span([event], **plain))
     assert (bare.response_id, bare.messages) == ("r", None)
     assert told.messages is not None
-    assert told.messages[0].parts == [{"type": "text", "content": "hello"}]
+    assert told.messages[0].to_json()["parts"] == [{"type": "text", "content": "hello"}]
     assert told.said_by["messages"] == "otel_genai_events_1_28_1_36:event"

@@ -48,7 +48,7 @@ def parts(reading: Reading) -> list[tuple[str, Any]]:
     if isinstance(reading.system, str):
         out.append(("system", {"type": "text", "content": reading.system}))
     for message in reading.messages or []:
-        for part in message.parts:
+        for part in message.to_json()["parts"]:
             if part["type"] != "reasoning":
                 out.append(
                     (message.role, {key: value for key, value in part.items() if key != "name" or "arguments" in part})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otel2traj.dialects.nested import (
+from otel2traj.messages.nested import (
     at,
     decode,
     decode_arguments,

@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otel2traj.dialects.messages import read_messages, system_value
-from otel2traj.dialects.output import output_of
-from otel2traj.dialects.parts import parts_of
-from otel2traj.model.message import Message
+from otel2traj.messages import Message, PartKind, output_of, read_messages, read_parts, system_value, text_part
 
 ARGUMENTS = {"city": "Paris"}
 TEXT = json.dumps(ARGUMENTS)
@@ -234,11 +231,11 @@ def test_gemini_contents_have_no_ids() -> None:
     ]
     user, model, tool = read_messages(contents)
     assert (user.role, model.role, tool.role) == ("user", "assistant", "tool")
-    assert model.parts == [
+    assert model.to_json()["parts"] == [
         {"type": "reasoning", "content": "Hm."},
         {"type": "tool_call", "id": None, "name": "weather", "arguments": ARGUMENTS},
     ]
-    assert tool.parts[0]["response"] == {"result": "fine"}
+    assert tool.parts[0].answer == {"result": "fine"}
 
 
 def test_langchain_batches_and_pairs() -> None:
@@ -246,26 +243,26 @@ def test_langchain_batches_and_pairs() -> None:
         "user",
         "assistant",
     ]
-    assert read_messages([["user", "hello"]]) == [Message("user", [{"type": "text", "content": "hello"}])]
+    assert read_messages([["user", "hello"]]) == [Message("user", [text_part("hello")])]
 
 
 def test_an_empty_id_is_no_id_and_an_empty_text_no_part() -> None:
     (message,) = read_messages(
         [{"role": "assistant", "content": "", "tool_calls": [{"id": "", "name": "f", "args": {}}]}]
     )
-    assert message.parts == [{"type": "tool_call", "id": None, "name": "f", "arguments": {}}]
+    assert message.to_json()["parts"] == [{"type": "tool_call", "id": None, "name": "f", "arguments": {}}]
 
 
 def test_hidden_text_is_not_text() -> None:
-    assert parts_of("__REDACTED__") == []
-    assert parts_of([{"type": "text", "text": "<elided>"}]) == []
+    assert read_messages("__REDACTED__") == []
+    assert read_messages({"role": "user", "content": [{"type": "text", "text": "<elided>"}]}) == []
 
 
 def test_arguments_that_are_no_json_stay_as_they_stand() -> None:
-    (part,) = parts_of([{"type": "tool_call", "id": "c", "name": "f", "arguments": '{"path": "unterminated'}])
-    assert part["arguments"] == '{"path": "unterminated'
-    (number,) = parts_of([{"type": "tool_call", "id": "c", "name": "f", "arguments": "42"}])
-    assert number["arguments"] == "42"
+    (part,) = read_parts([{"type": "tool_call", "id": "c", "name": "f", "arguments": '{"path": "unterminated'}])
+    assert part.value == '{"path": "unterminated'
+    (number,) = read_parts([{"type": "tool_call", "id": "c", "name": "f", "arguments": "42"}])
+    assert number.value == "42"
 
 
 def test_hosted_tools_are_kept_apart_from_calls_that_wait_for_an_execution() -> None:
@@ -282,7 +279,7 @@ def test_hosted_tools_are_kept_apart_from_calls_that_wait_for_an_execution() -> 
 
 def test_a_tool_result_error_of_anthropic_web_search_is_kept_as_recorded() -> None:
     block = {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": {"error_code": "unavailable"}}
-    assert parts_of([block]) == [block]
+    assert [part.to_json() for part in read_parts([block])] == [block]
 
 
 def test_several_messages_are_choices_only_where_each_has_ended() -> None:
@@ -359,7 +356,6 @@ def test_whatever_stands_there_is_read_or_left(value: Any) -> None:
     messages = read_messages(value)
     for message in messages:
         assert isinstance(message.role, str)
-        assert all(isinstance(part, dict) for part in message.parts)
-        assert not any(part.get("type") == "text" and part.get("content") == "" for part in message.parts)
+        assert not any(part.kind is PartKind.TEXT and part.text == "" for part in message.parts)
     output_of(messages)
     json.dumps([message.to_json() for message in messages])

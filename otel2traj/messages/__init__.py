@@ -1,0 +1,63 @@
+"""One typed reading of a conversation, whatever shape it was recorded in: the floor below every room that needs it."""
+
+from __future__ import annotations
+
+from .answer import Output, ToolCall, Usage, output_of
+from .blocks import call_part, flat_text, is_cut, read_block, read_parts, result_parts
+from .conversation import (
+    Conversation,
+    emitted,
+    read_answer,
+    read_conversation,
+    read_instructions,
+    read_recorded,
+    read_request,
+)
+from .parts import (
+    SPOKEN,
+    Media,
+    Message,
+    Part,
+    PartKind,
+    calls_in,
+    reasoning_part,
+    text_part,
+    tool_call_part,
+    unwrapped,
+)
+from .reader import read_message, read_messages, read_system, role_of, system_value
+
+__all__ = [
+    "SPOKEN",
+    "Conversation",
+    "Media",
+    "Message",
+    "Output",
+    "Part",
+    "PartKind",
+    "ToolCall",
+    "Usage",
+    "call_part",
+    "calls_in",
+    "emitted",
+    "flat_text",
+    "is_cut",
+    "output_of",
+    "read_answer",
+    "read_block",
+    "read_conversation",
+    "read_instructions",
+    "read_message",
+    "read_messages",
+    "read_parts",
+    "read_recorded",
+    "read_request",
+    "read_system",
+    "reasoning_part",
+    "result_parts",
+    "role_of",
+    "system_value",
+    "text_part",
+    "tool_call_part",
+    "unwrapped",
+]
