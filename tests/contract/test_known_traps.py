@@ -26,7 +26,7 @@ TRAPS: dict[str, tuple[str, tuple[str, ...]]] = {
         "values cut to a length are no JSON any more",
         (
             "unit/dialects/test_traps.py::TestValueLimits",
-            "unit/dialects/test_nested.py::test_every_cut_gives_whole_leading_elements_or_nothing",
+            "unit/messages/test_nested.py::test_every_cut_gives_whole_leading_elements_or_nothing",
             "golden/test_samples.py::test_values_cut_at_120_characters",
         ),
     ),
@@ -58,9 +58,9 @@ TRAPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "T08": (
         "JSON in JSON, and reprs",
         (
-            "unit/dialects/test_nested.py::test_three_layers_are_decoded",
-            "unit/dialects/test_nested.py::test_python_literals",
-            "unit/dialects/test_nested.py::test_text_that_only_looks_like_json_stays_text",
+            "unit/messages/test_nested.py::test_three_layers_are_decoded",
+            "unit/messages/test_nested.py::test_python_literals",
+            "unit/messages/test_nested.py::test_text_that_only_looks_like_json_stays_text",
         ),
     ),
     "T09": (
@@ -103,7 +103,7 @@ TRAPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "T15": (
         "hosted tools, and MCP told by client and server",
         (
-            "unit/dialects/test_messages.py::test_hosted_tools_are_kept_apart_from_calls_that_wait_for_an_execution",
+            "unit/messages/test_reader.py::test_hosted_tools_are_kept_apart_from_calls_that_wait_for_an_execution",
             "unit/pairing/test_tool_links.py::test_an_mcp_server_span_below_its_client_is_the_same_execution",
         ),
     ),
