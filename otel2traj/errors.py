@@ -35,6 +35,12 @@ class EvidenceError(Otel2TrajError):
     warnings: tuple[str, ...] = ()
 
 
+class NothingRecordedError(EvidenceError):
+    """Everything was read, and nothing of it is what an agent does."""
+
+    code = "evidence.nothing"
+
+
 class RefusedError(Otel2TrajError):
     """The request is understood and not allowed: a sealed corpus, a path that leaves its attempt."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..canonical import sha256_hex
-from ..errors import EvidenceError, Otel2TrajError, UsageError
+from ..errors import EvidenceError, NothingRecordedError, Otel2TrajError, UsageError
 from ..model.trajectory import Header, StepSink, Summary, TrajectoryStatus
 from ..renderers.safe import inline
 from ..writers.trajectory import TrajectoryWriter
@@ -92,7 +92,7 @@ def build_path(
                     summary = session.build(conversation, *writer, *sinks())
                 built.append(Built(conversation.name, summary, file))
             if not built:
-                raise EvidenceError("no model call or tool execution was recorded here")
+                raise NothingRecordedError("no model call or tool execution was recorded here")
     except (EvidenceError, OSError) as err:
         summary = Summary(TrajectoryStatus.FAILED, error={"type": type(err).__name__, "message": _plain(err, path)})
         if isinstance(err, EvidenceError):

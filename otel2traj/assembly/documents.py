@@ -106,13 +106,16 @@ def _input(archive: Archive, attempt: Attempt, folder: InputFolder) -> tuple[Inp
 
 
 def _otel_status(archive: Archive) -> None:
-    for folder in archive.attempt.inputs:
-        path = f"{folder.path}/otel-status.json"
+    """What an exporter or the receiver says of spans that are not here, beside an Input's spans or bare ones."""
+    folders = dict.fromkeys([folder.path for folder in archive.attempt.inputs] + [""])
+    for folder in folders:
+        path = f"{folder}/otel-status.json" if folder else "otel-status.json"
         status = archive.document(path)
         if isinstance(status, dict) and status.get("status") not in (None, "complete"):
-            unfinished = status.get("unfinished_spans")
+            unfinished, error = status.get("unfinished_spans"), status.get("error")
+            why = f": {error}" if isinstance(error, str) and error else ""
             archive.notices.append(
-                Notice("otel_incomplete", f"the exporter says incomplete, {unfinished} unfinished spans", path)
+                Notice("otel_incomplete", f"the exporter says incomplete, {unfinished} unfinished spans{why}", path)
             )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from ..errors import EvidenceError
+from ..errors import EvidenceError, NothingRecordedError
 from ..evidence import Index
 from ..model.heads import SpanHead, WireHead
 from ..model.trajectory import StepSink, Summary
@@ -104,7 +104,7 @@ class BuildSession:
             raise EvidenceError(unreadable[0].message, hint="no source of the attempt could be read")
         lost = sum(notice.lossy for notice in index.notices)
         damage = f"; {lost} lines or records could not be read" if lost else ""
-        raise EvidenceError(
+        raise NothingRecordedError(
             f"no span, model call or tool execution was recorded here{damage}",
             hint="give an attempt directory, or files of OTLP traces; see docs/how-to/sdk.md",
         )

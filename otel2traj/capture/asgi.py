@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .check import Checked
-from .inflate import ACCEPTED
+from .inflate import ACCEPTED, TooLarge
 from .intake import Intake
 from .outcome import MEDIA_TYPES, Outcome, Refusal, error_body, success_body
 from .segments import Content, Encoding, Signal
@@ -19,8 +20,19 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
-Page = Callable[[], tuple[bytes, bytes]]
-"""Makes (media type, body) of a page about the receiver; may block."""
+Page = Callable[[str], "Shown | None"]
+"""Makes a page about the receiver from what follows its path (`?query` or the rest); None where there is none. May
+block."""
+
+
+class Shown(NamedTuple):
+    """A page: its media type and body, its status, and whether it brings a Content-Security-Policy of its own."""
+
+    media: bytes
+    body: bytes
+    status: int = 200
+    own_policy: bool = False
+
 
 PATHS: Final = {"/v1/traces": Signal.TRACES, "/v1/logs": Signal.LOGS, "/v1/metrics": Signal.METRICS}
 _MEDIA: Final = {
@@ -29,9 +41,13 @@ _MEDIA: Final = {
     "application/json": Content.JSON,
 }
 _OFFLOAD: Final = 64 << 10
-"""Bodies from this size (bytes) are inflated, and looked at by the tolerant path, off the event loop."""
+"""Bodies from this size (bytes), as they come or inflated, are inflated and looked at by the tolerant path off the
+event loop."""
 _LARGE: Final = 8 << 20
 """Plain bodies over this size (bytes) are checked off the event loop altogether."""
+MAX_HEAD: Final = 64 << 10
+"""Bytes of a request line and its headers."""
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE")
 _DRAIN: Final = 4
 """How many limits' worth of a too large body is read and thrown away, so that the client sees the answer."""
 _ENDPOINTS: Final = "A signal's own endpoint is used as it is, the general one gets the path appended"
@@ -39,22 +55,26 @@ _log = logging.getLogger("otel2traj.receiver")
 
 
 class App:
-    """The ASGI application. `pages` are GET paths; those in `open_pages` need no token. `body_seconds` bounds
-    how long a body may take to arrive. `cors` lists origins browsers may send from (`*` for all)."""
+    """The ASGI application. `pages` are GET paths (one that ends in `/` stands for all below it); those in `open_pages`
+    need no token. `body_seconds` bounds how long a body may take to arrive. `cors` lists origins browsers may send from
+    (`*` for all). `hosts`, where given, are the only names in `Host` that are answered: a web page that had its own
+    name lead to this machine is not."""
 
     def __init__(
         self,
         intake: Intake,
         *,
         pages: dict[str, Page] | None = None,
-        open_pages: Iterable[str] = ("/healthz",),
+        open_pages: Iterable[str] = ("/healthz", "/readyz"),
         cors: tuple[str, ...] = (),
+        hosts: Iterable[str] | None = None,
         body_seconds: float = 60.0,
     ) -> None:
         self._intake = intake
         self._pages = {} if pages is None else pages
         self._open_pages = frozenset(open_pages)
         self._cors = frozenset(origin.encode("latin-1") for origin in cors)
+        self._hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
         self._body_seconds = body_seconds
         self._side = ThreadPoolExecutor(2, thread_name_prefix="otel2traj-check")
 
@@ -69,7 +89,21 @@ class App:
         content = _content_type(headers)
         shown = Content.JSON if content is None else content
         extra = self._cors_headers(headers)
+        begin = time.perf_counter()
+        route = scope["path"] if signal is not None or scope["path"] in self._pages else "other"
+
+        async def timed(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                method = scope["method"] if scope["method"] in _METHODS else "_OTHER"
+                spent = time.perf_counter() - begin
+                self._intake.figures.durations.add(method, message["status"], route, spent)
+            await send_on(message)
+
+        send_on, send = send, timed
         try:
+            if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEAD:
+                raise Refusal(Outcome.LARGE_HEAD, "the head of the request is over 64 KiB")
+            self._check_host(headers)
             if signal is None or scope["method"] != "POST":
                 await self._page(scope, signal, headers, extra, send)
                 return
@@ -90,7 +124,7 @@ class App:
         self, signal: Signal, content: Content | None, headers: dict[bytes, bytes], receive: Receive
     ) -> bytes:
         intake = self._intake
-        intake.allow(headers.get(b"authorization", b""))
+        intake.tokens.allow(headers.get(b"authorization", b""))
         if content is None:
             given = headers.get(b"content-type", b"").decode("latin-1")
             raise Refusal(
@@ -101,22 +135,34 @@ class App:
         held = [0]
         try:
             body = await self._read(headers, receive, held)
-            checked = await self._check(signal, content, encoding, body)
+            checked = await self._check(signal, content, encoding, body, held)
             await self._store(signal, content, encoding, checked.items, body)
         finally:
             intake.budget.give_back(held[0])
         intake.figures.accepted(signal, checked, len(body))
         return success_body(signal, content, checked)
 
-    async def _check(self, signal: Signal, content: Content, encoding: Encoding, body: bytes) -> Checked:
-        """What is quick is done here; what may take long goes to the side, so that others are answered meanwhile."""
+    async def _check(
+        self, signal: Signal, content: Content, encoding: Encoding, body: bytes, held: list[int]
+    ) -> Checked:
+        """What is quick is done here; what may take long goes to the side, so that others are answered meanwhile.
+
+        What is long is decided by the inflated size: a body that inflates beyond `_OFFLOAD` is inflated aside, and a
+        whole limit's worth of memory is set aside for it before, so that many small bodies cannot become large at once.
+        """
         intake, loop = self._intake, asyncio.get_running_loop()
         plain = body
         if encoding is not Encoding.IDENTITY:
-            if len(body) >= _OFFLOAD:
+            try:
+                if len(body) >= _OFFLOAD:
+                    raise TooLarge
+                plain = intake.plain(encoding, body, _OFFLOAD)
+            except TooLarge:
+                intake.budget.take(intake.limit)
+                held[0] += intake.limit
                 plain = await loop.run_in_executor(self._side, intake.plain, encoding, body)
-            else:
-                plain = intake.plain(encoding, body)
+                held[0] -= intake.limit - len(plain)
+                intake.budget.give_back(intake.limit - len(plain))
         if len(plain) > _LARGE:
             return await loop.run_in_executor(self._side, intake.check, signal, content, plain)
         checked = intake.check_quickly(signal, content, plain)
@@ -202,16 +248,37 @@ class App:
             return
         if signal is not None:
             raise Refusal(Outcome.NOT_ALLOWED, f"{path} takes POST")
-        page = self._pages.get(path)
+        name, page = self._page_of(path)
         if page is None:
             raise Refusal(Outcome.NO_SUCH_PATH, _where(path))
         if method not in ("GET", "HEAD"):
             raise Refusal(Outcome.NOT_ALLOWED, f"{path} takes GET; exports go to {', '.join(PATHS)}")
-        if path not in self._open_pages:
-            self._intake.allow(headers.get(b"authorization", b""))
-        media, body = await asyncio.get_running_loop().run_in_executor(None, page)
+        if name not in self._open_pages:
+            self._intake.tokens.allow(headers.get(b"authorization", b""))
+        rest = path[len(name) :] if name.endswith("/") and path != "/" else scope["query_string"].decode("latin-1")
+        shown = await asyncio.get_running_loop().run_in_executor(None, page, rest)
+        if shown is None:
+            raise Refusal(Outcome.NO_SUCH_PATH, "there is no such attempt, or it is not built yet")
         self._intake.figures.request("http", None, Outcome.OK)
-        await _answer(send, 200, media, body if method == "GET" else b"", _PAGE_HEADERS)
+        headers_out = _PAGE_HEADERS if not shown.own_policy else _PAGE_HEADERS[:2]
+        await _answer(send, shown.status, shown.media, shown.body if method == "GET" else b"", headers_out)
+
+    def _page_of(self, path: str) -> tuple[str, Page | None]:
+        if path in self._pages:
+            return path, self._pages[path]
+        below = [name for name in self._pages if name.endswith("/") and name != "/" and path.startswith(name)]
+        return (below[0], self._pages[below[0]]) if below else (path, None)
+
+    def _check_host(self, headers: dict[bytes, bytes]) -> None:
+        """Raises `Refusal` (403) for a name in `Host` that this receiver is not asked by."""
+        if self._hosts is None:
+            return
+        given = headers.get(b"host", b"").decode("latin-1").lower()
+        name = given.rpartition("]")[0] + "]" if given.startswith("[") else given.partition(":")[0]
+        if name and name not in self._hosts:
+            raise Refusal(
+                Outcome.WRONG_HOST, f"this receiver is not asked as {name[:80]!r}; --allow-host lets further names in"
+            )
 
     async def _refuse(
         self, send: Send, signal: Signal | None, content: Content, refusal: Refusal, extra: Headers
@@ -227,7 +294,7 @@ class App:
             extra.append((b"www-authenticate", b"Bearer"))
         if outcome is Outcome.UNKNOWN_TYPE:
             extra.append((b"accept-encoding", ACCEPTED.encode()))
-        if outcome in (Outcome.TOO_LARGE, Outcome.TOO_SLOW):
+        if outcome in (Outcome.TOO_LARGE, Outcome.TOO_SLOW, Outcome.LARGE_HEAD):
             extra.append((b"connection", b"close"))
         await _answer(send, outcome.value.http, MEDIA_TYPES[content], error_body(content, refusal), extra)
 

@@ -6,6 +6,7 @@ The synchronous server with a generic handler: no deserializer, so the bytes are
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
@@ -47,6 +48,8 @@ class GrpcServer:
                 ("grpc.max_receive_message_length", intake.limit),
                 ("grpc.max_send_message_length", 4 << 20),
                 ("grpc.max_concurrent_streams", 16),
+                ("grpc.max_metadata_size", 64 << 10),
+                ("grpc.http2.bdp_probe", 0),
                 ("grpc.so_reuseport", 0),
             ],
         )
@@ -66,17 +69,25 @@ class GrpcServer:
         self._server.stop(grace).wait(grace + 5)
 
     def _handler(self, service: str, signal: Signal) -> Any:
-        def export(request: bytes, context: grpc.ServicerContext) -> bytes:
-            return self._export(signal, request, context)
+        def export(requests: Iterator[bytes], context: grpc.ServicerContext) -> bytes:
+            return self._export(signal, requests, context)
 
-        return grpc.method_handlers_generic_handler(service, {"Export": grpc.unary_unary_rpc_method_handler(export)})
+        # As a stream of one message, which is the same on the wire: the message is read when it is asked for, after
+        # the token was looked at, and no more messages are inflated at once than there are workers.
+        return grpc.method_handlers_generic_handler(service, {"Export": grpc.stream_unary_rpc_method_handler(export)})
 
-    def _export(self, signal: Signal, request: bytes, context: grpc.ServicerContext) -> bytes:
+    def _export(self, signal: Signal, requests: Iterator[bytes], context: grpc.ServicerContext) -> bytes:
         intake = self._intake
+        held = 0
         try:
             metadata = dict(context.invocation_metadata())
             authorization = metadata.get("authorization", "")
-            intake.allow(authorization.encode() if isinstance(authorization, str) else authorization)
+            intake.tokens.allow(authorization.encode() if isinstance(authorization, str) else authorization)
+            request = next(requests, None)
+            if request is None:
+                raise Refusal(Outcome.BAD_BODY, "the call holds no request")
+            intake.budget.take(len(request))
+            held = len(request)
             checked = intake.check(signal, Content.PROTOBUF, request)
             try:
                 intake.spool.append_and_wait(signal, Content.PROTOBUF, Encoding.IDENTITY, checked.items, request)
@@ -91,6 +102,8 @@ class GrpcServer:
             intake.figures.accepted(signal, checked, len(request))
             intake.figures.request("grpc", signal, Outcome.OK)
             return success_body(signal, Content.PROTOBUF, checked)
+        finally:
+            intake.budget.give_back(held)
         intake.figures.request("grpc", signal, refusal.outcome)
         context.set_trailing_metadata((("grpc-status-details-bin", rpc_status(refusal).SerializeToString()),))
         context.abort(_CODES[refusal.outcome.value.rpc], refusal.message)

@@ -13,18 +13,21 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import uvicorn
 
 from ..errors import RefusedError, UsageError
 from .asgi import App
-from .derive import Build, DeriveProcess
-from .intake import Intake
-from .page import pages
+from .derive import Build
+from .intake import Intake, Tokens
+from .page import Facts, View, pages
+from .protocol import BoundedProtocol
+from .retention import Keep
 from .router import LOG
 from .segments import lock, recover
 from .spool import Spool
+from .watch import DeriveWatch
 
 _MIB: Final = 1 << 20
 _GRACE: Final = 10.0
@@ -41,12 +44,20 @@ class Settings:
     http_port: int | None = 4318
     grpc_port: int | None = 4317
     token: str | None = None
+    auth_file: Path | None = None
+    """Further tokens, one a line; read again on SIGHUP."""
     tls_cert: Path | None = None
     tls_key: Path | None = None
     client_ca: Path | None = None
     cors: tuple[str, ...] = ()
+    allow_open: bool = False
+    """Listen beyond this machine although nothing asks who sends, or what they send can be read on the way."""
+    allow_hosts: tuple[str, ...] = ()
+    """Names in `Host` to answer to beside those of the loopback; for receivers on the loopback alone."""
     build_after: float | None = 10.0
     max_body: int = 64 * _MIB
+    keep: Keep | None = None
+    drain_seconds: float = 300.0
     sync: bool = True
 
 
@@ -58,7 +69,15 @@ class Bound:
     grpc: str | None
 
 
-Say = Callable[[str], None]
+class Say(Protocol):
+    """Gets a remark for people, the event it tells of, how grave it is (`info`, `warning`, `error`; `detail` for what
+    only an onlooker wants), and what belongs to it."""
+
+    def __call__(self, text: str, /, event: str = "remark", level: str = "info", **what: Any) -> None: ...
+
+
+def _silent(text: str, /, event: str = "remark", level: str = "info", **what: Any) -> None:
+    return None
 
 
 class _Server(uvicorn.Server):
@@ -72,21 +91,32 @@ class _Server(uvicorn.Server):
 class Receiver:
     """One output directory's receiver. `run` blocks until it has stopped; `say` gets remarks for people."""
 
-    def __init__(self, settings: Settings, build: Build | None, *, version: str, say: Say = lambda text: None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        build: Build | None,
+        *,
+        version: str,
+        say: Say = _silent,
+        view: View | None = None,
+    ) -> None:
         _check_settings(settings)
+        self._tokens = Tokens(settings.token, settings.auth_file)
         self._settings = settings
         self._build = build
         self._version = version
         self._say = say
+        self._view = view
         self._stops = 0
         self._stop = asyncio.Event()
-        self._derive: DeriveProcess | None = None
+        self._watcher = DeriveWatch(settings, build, say)
         self._grpc: Any = None
         self._server: _Server | None = None
 
     def run(self, *, ready: Callable[[Bound], None] = lambda bound: None) -> int:
-        """Serve until SIGINT or SIGTERM; 0 after a stop in order, 130 after a second signal. Raises `UsageError` when
-        a port cannot be bound, `RefusedError` when another receiver has the directory."""
+        """Serve until SIGINT or SIGTERM; 0 after a stop in order, 1 when something acknowledged was found damaged or is
+        still owed, 130 after a second signal. Raises `UsageError` when a port cannot be bound, `RefusedError` when
+        another receiver has the directory."""
         settings = self._settings
         try:
             settings.out.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -99,7 +129,13 @@ class Receiver:
             for found in recover(settings.out / LOG):
                 self._say(
                     f"recovered {found.path.name}: {found.records} records, {found.cut} bytes of a torn tail cut, "
-                    f"{found.damaged} damaged bytes kept"
+                    f"{found.damaged} damaged bytes kept",
+                    "recovered",
+                    "warning",
+                    segment=found.path.name,
+                    records=found.records,
+                    cut=found.cut,
+                    damaged=found.damaged,
                 )
             _raise_malloc_thresholds()
             with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -108,13 +144,13 @@ class Receiver:
     async def _main(self, ready: Callable[[Bound], None]) -> int:
         settings = self._settings
         spool = Spool(settings.out / LOG, sync=settings.sync)
-        intake = Intake(spool, limit=settings.max_body, token=settings.token)
+        intake = Intake(spool, limit=settings.max_body, tokens=self._tokens)
         sock: socket.socket | None = None
         task: asyncio.Task[None] | None = None
         try:
             sock = None if settings.http_port is None else _bind(settings.host, settings.http_port)
             grpc_url = self._start_grpc(intake)
-            self._derive = self._start_deriving()
+            self._watcher.start()
             http_url = None
             if sock is not None:
                 task = asyncio.create_task(self._serve(intake, sock))
@@ -132,13 +168,9 @@ class Receiver:
             spool.close()
             if self._grpc is not None:
                 self._grpc.stop(0)
-            if self._derive is not None and self._derive.alive():
-                self._derive.kill()
+            self._watcher.kill()
             if sock is not None:
                 sock.close()
-
-    def _start_deriving(self) -> DeriveProcess:
-        return DeriveProcess(self._settings.out, self._build, self._settings.build_after)
 
     def _start_grpc(self, intake: Intake) -> str | None:
         settings = self._settings
@@ -162,8 +194,9 @@ class Receiver:
         settings = self._settings
         app = App(
             intake,
-            pages=pages(settings.out, intake, self._version, lambda: self._stops > 0),
+            pages=pages(Facts(settings.out, intake, self._version, self._watcher, lambda: self._stops > 0, self._view)),
             cors=settings.cors,
+            hosts=(*_LOOPBACK, "[::1]", *settings.allow_hosts) if settings.host in _LOOPBACK else None,
         )
         tls: dict[str, Any] = {}
         if settings.tls_cert is not None:
@@ -192,11 +225,17 @@ class Receiver:
         self._stops += 1
         self._stop.set()
         if self._stops == 1:
-            self._say("stopping: finishing what is here (a second signal stops at once)")
+            self._say("stopping: finishing what is here (a second signal stops at once)", "stopping")
 
     def _on_build(self) -> None:
-        if self._derive is not None:
-            self._derive.tell("build")
+        self._watcher.tell("build")
+        try:
+            count = self._tokens.reload()
+        except UsageError as err:
+            self._say(f"{err}; the tokens that stood stay in force", "reload", "error")
+        else:
+            if self._settings.auth_file is not None:
+                self._say(f"{count} tokens in force", "reload", tokens=count)
 
     async def _watch(self, task: asyncio.Task[None] | None) -> None:
         """Until told to stop; a deriving process that ended is started again."""
@@ -206,10 +245,8 @@ class Receiver:
             if task is not None and task.done():
                 task.result()
                 return
-            if self._derive is not None and not self._derive.alive() and not self._stop.is_set():
-                self._say("the deriving process ended; starting it again")
-                await asyncio.sleep(1)
-                self._derive = self._start_deriving()
+            if not self._stop.is_set():
+                self._watcher.revive()
 
     async def _shut(self, spool: Spool, task: asyncio.Task[None] | None) -> int:
         work = asyncio.create_task(self._shut_in_order(spool, task))
@@ -229,14 +266,16 @@ class Receiver:
             await asyncio.to_thread(self._grpc.stop, _GRACE)
             self._grpc = None
         await asyncio.to_thread(spool.close)
-        derive = self._derive
-        if derive is None or not derive.alive():
-            derive = self._derive = self._start_deriving()
-        derive.tell("drain")
-        while derive.alive():
-            await asyncio.sleep(0.02)
-        self._say(f"stopped; {spool.records} bodies in the log of this run")
-        return 0
+        owed = await self._watcher.drain(self._settings.drain_seconds)
+        damaged = self._watcher.damaged
+        self._say(
+            f"stopped; {spool.records} bodies in the log of this run" + (f"; {owed}" if owed else ""),
+            "stopped",
+            "info" if owed is None else "error",
+            records=spool.records,
+            owed=owed,
+        )
+        return 0 if owed is None and not damaged else 1
 
 
 def _server(app: App, **tls: Any) -> _Server:
@@ -248,11 +287,26 @@ def _server(app: App, **tls: Any) -> _Server:
         date_header=False,
         lifespan="off",
         ws="none",
+        http=_protocol(),
         timeout_keep_alive=75,
         timeout_graceful_shutdown=int(_GRACE),
         **tls,
     )
     return _Server(config)
+
+
+def _protocol() -> type[BoundedProtocol]:
+    """Connections stay below the limit of open files, which is raised as far as it may be."""
+    limit = 1024
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = min(hard, 65536) if hard != resource.RLIM_INFINITY else 65536
+        if soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        limit = max(soft, wanted)
+    return type("_Bounded", (BoundedProtocol,), {"max_connections": max(16, min(10_000, limit - 200))})
 
 
 async def serve_app(app: App, sock: socket.socket, stop: threading.Event) -> None:
@@ -272,16 +326,25 @@ def _check_settings(settings: Settings) -> None:
         raise UsageError("a certificate and its key go together", hint="give both --tls-cert and --tls-key")
     if settings.client_ca is not None and settings.tls_cert is None:
         raise UsageError("client certificates need TLS", hint="give --tls-cert and --tls-key too")
-    for path in (settings.tls_cert, settings.tls_key, settings.client_ca):
+    for path in (settings.tls_cert, settings.tls_key, settings.client_ca, settings.auth_file):
         if path is not None and not path.is_file():
             raise UsageError(f"no such file: {path}")
     if settings.max_body < 1024:
         raise UsageError("the body limit is under 1 KiB")
+    if open_to_others(settings) and not settings.allow_open:
+        raise UsageError(
+            f"{settings.host} can be reached by other machines, and there is not both a token and TLS",
+            hint="give --token or --auth-file with --tls-cert and --tls-key, or --client-ca, or else --allow-open",
+        )
 
 
 def open_to_others(settings: Settings) -> bool:
-    """Whether other machines can reach the receiver and nothing asks who they are."""
-    return settings.host not in _LOOPBACK and settings.token is None and settings.client_ca is None
+    """Whether other machines can reach the receiver, and it does not both ask who they are and keep what they send
+    from others."""
+    if settings.host in _LOOPBACK or settings.client_ca is not None:
+        return False
+    asks = settings.token is not None or settings.auth_file is not None
+    return not asks or settings.tls_cert is None
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -11,7 +11,9 @@ import contextlib
 import hashlib
 import os
 import shutil
+import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
@@ -19,9 +21,9 @@ from typing import IO, Final
 from .. import canonical
 from ..errors import RefusedError
 from .inflate import inflate
-from .segments import MAX_BODY, Record, Signal, after_padding, is_live, lock, read_from, segment_files
+from .segments import MAX_BODY, Damage, Record, Signal, after_padding, is_live, lock, read_from, segment_files
 from .split import BY_TRACE, Claim, Piece, Split, split
-from .state import State
+from .state import Lost, State
 
 LOG: Final = "log"
 ATTEMPTS: Final = "attempts"
@@ -42,6 +44,9 @@ class Routed:
     bytes: int = 0
     repeats: int = 0
     unreadable: int = 0
+    damaged: int = 0
+    last_ns: int = 0
+    """Arrival of the last record read."""
 
 
 class Router:
@@ -56,13 +61,19 @@ class Router:
             raise RefusedError(
                 f"another process derives attempts in {root.name}", hint="stop it, or give another output directory"
             )
-        self.state = State(root / STATE)
-        self._finished = self.state.finished_segments()
         self._places: dict[str, tuple[int, str]] = {}
         self._sizes: dict[tuple[str, int], int] = {}
         self._lines: dict[tuple[str, int], list[bytes]] = {}
         self._touched: set[str] = set()
         self._repairs: list[bytes] = []
+        self._changed: dict[str, None] = {}
+        self.set_aside: str | None = None
+        """Why a state that stood here was set aside and everything is derived again; None where none was."""
+        try:
+            self.state = State(root / STATE)
+        except sqlite3.DatabaseError as err:
+            self.start_over(str(err))
+        self._finished = self.state.finished_segments()
         self._check_files()
 
     def close(self) -> None:
@@ -77,8 +88,7 @@ class Router:
         except BaseException:
             if self.state.db.in_transaction:
                 self.state.db.execute("ROLLBACK")
-            for cache in (self._places, self._sizes, self._lines, self._touched, self._repairs):
-                cache.clear()
+            self._clear()
             self._finished = self.state.finished_segments()
             raise
 
@@ -97,12 +107,17 @@ class Router:
                     self.state.db.execute("BEGIN")
                     begun = True
                 closed = not live
-                for record in read_from(file, offset, live=live):
-                    offset = record.end
-                    if record.signal is Signal.END:
+                arrived = 0
+                for part in read_from(file, offset, live=live):
+                    if isinstance(part, Damage):
+                        offset = part.offset + part.length
+                        self._lose(path.name, part, arrived, _arrival_after(file, offset, arrived), done)
+                        continue
+                    offset, arrived = part.end, part.received_ns or arrived
+                    if part.signal is Signal.END:
                         closed = True
                         break
-                    self._route(record, path.name, done)
+                    self._route(part, path.name, done)
                     if done.bytes >= budget:
                         closed = False
                         break
@@ -116,17 +131,22 @@ class Router:
             self._commit()
         return done
 
-    def drain(self) -> Routed:
-        """`poll` until the log has nothing new."""
+    def drain(self, progress: Callable[[], None] = lambda: None) -> Routed:
+        """`poll` until the log has nothing new; `progress` is called after each."""
         total = Routed()
-        while True:
-            done = self.poll()
+        while (done := self.poll()).records:
             total.records += done.records
             total.bytes += done.bytes
             total.repeats += done.repeats
             total.unreadable += done.unreadable
-            if done.records == 0:
-                return total
+            total.damaged += done.damaged
+            progress()
+        return total
+
+    def take_changed(self) -> list[str]:
+        """Ids of the attempts that got something since the last call, in order of their last arrival."""
+        changed, self._changed = self._changed, {}
+        return list(changed)
 
     def attempt_dir(self, folder: str) -> Path:
         return self._root / ATTEMPTS / folder
@@ -135,24 +155,41 @@ class Router:
 
     def _route(self, record: Record, segment: str, done: Routed) -> None:
         done.records += 1
+        done.last_ns = record.received_ns
         plain, pieces = _read(record)
         done.bytes += len(plain)
         if pieces is None:
             done.unreadable += 1
+            self.state.end_record("rejected")
             self._note(segment, record, Counter({"unreadable-bodies": 1}))
             return
         kind = bytes((record.signal, record.content))
         if record.items and not self.state.first_time(hashlib.sha256(kind + plain).digest()[:16]):
             done.repeats += 1
+            self.state.end_record("repeated")
             self.state.note("repeated-bodies", 1)
             return
         notes = pieces.notes
         if pieces.dropped:
             notes["items-without-identity"] += pieces.dropped
         for piece in pieces.pieces:
-            self._put(piece, record.received_ns)
+            self._put(piece, record.received_ns, segment)
+        self.state.end_record("routed" if pieces.pieces or not pieces.dropped else "rejected")
         if notes:
             self._note(segment, record, notes)
+
+    def _lose(self, segment: str, damage: Damage, after_ns: int, before_ns: int, done: Routed) -> None:
+        """Damage between two records: what it held is unknown, so every attempt around it is told."""
+        done.records += 1
+        done.damaged += 1
+        self.state.end_record("damaged")
+        self.state.note("damaged-records", 1)
+        self.state.lose(Lost(segment, damage.offset, damage.length, damage.items, after_ns, before_ns))
+        signal = "unknown" if damage.signal is None else damage.signal.name.lower()
+        where = {"segment": segment, "offset": damage.offset, "signal": signal, "length": damage.length}
+        told = {"repair": "damaged-records", "count": 1, "items": damage.items}
+        self._repairs.append(canonical.dumps({**where, **told}) + b"\n")
+        self._changed.update(dict.fromkeys(self.state.unbuilt()))
 
     def _note(self, segment: str, record: Record, notes: Counter[str]) -> None:
         for name, count in sorted(notes.items()):
@@ -160,7 +197,7 @@ class Router:
             where = {"segment": segment, "offset": record.offset, "signal": record.signal.name.lower()}
             self._repairs.append(canonical.dumps({**where, "repair": name, "count": count}) + b"\n")
 
-    def _put(self, piece: Piece, now_ns: int) -> None:
+    def _put(self, piece: Piece, now_ns: int, segment: str) -> None:
         key = piece.group.key
         if not key:
             self._append(_NOWHERE, piece, now_ns)
@@ -177,6 +214,7 @@ class Router:
             self.state.place(key, *place)
         if piece.items:
             offset = self._append(place[1], piece, now_ns)
+            self.state.from_segment(place[1], segment)
             if piece.group.trace is not None and place[0] > 0:
                 self.state.add_extent(key, place[1], piece.signal, offset, len(piece.line), piece.items)
 
@@ -196,6 +234,8 @@ class Router:
         offset = self._append_line(attempt, piece.signal, piece.line, now_ns)
         if attempt != _NOWHERE:
             self.state.count(attempt, piece.signal, piece.items, now_ns)
+            self._changed.pop(attempt, None)
+            self._changed[attempt] = None
         else:
             self.state.note("unrouted-items", piece.items)
         return offset
@@ -267,11 +307,13 @@ class Router:
             self.state.bury(attempt, signal, offset, length)
             self.state.count(attempt, signal, -items, now_ns)
             self.state.count(new, signal, items, now_ns)
+            self._changed.update({attempt: None, new: None})
             self.state.db.execute(
                 "UPDATE extent SET attempt=?, offset=? WHERE grp=? AND attempt=? AND signal=? AND offset=?",
                 (new, at, group, attempt, signal, offset),
             )
             self._touched.add(attempt)
+        self.state.same_sources(old, new)
         self._touched.add(old)
 
     def _tidy(self, attempt: str) -> None:
@@ -340,23 +382,51 @@ class Router:
             if actual > size:
                 os.truncate(path, size)
             elif actual < size:
-                self._start_over()
+                self.start_over(f"{path.name} of attempt {attempt!r} is shorter than it was")
                 return
 
     def _forget(self, attempt: str, signal: int) -> None:
         for table in ("file", "extent", "dead"):
             self.state.db.execute(f"DELETE FROM {table} WHERE attempt=? AND signal=?", (attempt, signal))
 
-    def _start_over(self) -> None:
-        for attempt, signal, _, _ in list(self.state.files()):
-            self._file(attempt, signal).unlink(missing_ok=True)
-        self.state.close()
-        for suffix in ("", "-wal", "-shm"):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(f"{self._root / STATE}{suffix}")
+    def start_over(self, why: str) -> None:
+        """Set the state and what was derived by it aside, and derive all again from the log.
+
+        What was derived is removed where the log still holds every segment; where old ones are gone it is the only
+        copy of what they held, and moves to `set-aside-N/`.
+        """
+        self.set_aside = why
+        with contextlib.suppress(AttributeError, sqlite3.Error):
+            self.state.close()
+        segments = segment_files(self._root / LOG)
+        whole = not segments or int(segments[0].stem) == 1
+        aside = self._root / f"set-aside-{sum(1 for _ in self._root.glob('set-aside-*')) + 1}"
+        for name in (ATTEMPTS, UNROUTED):
+            folder = self._root / name
+            if not whole and folder.is_dir():
+                aside.mkdir(mode=0o700, exist_ok=True)
+                folder.rename(aside / name)
+            for file in FILES.values() if whole else ():
+                for path in [folder / file, *folder.glob(f"*/{file}")]:
+                    path.unlink(missing_ok=True)
+        for suffix in ("-wal", "-shm"):
+            (self._root / f"{STATE}{suffix}").unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            (self._root / STATE).replace(self._root / f"{STATE}.set-aside")
         (self._root / REPAIRS).unlink(missing_ok=True)
         self.state = State(self._root / STATE)
         self._finished = set()
+        self._clear()
+
+    def _clear(self) -> None:
+        for cache in (self._places, self._sizes, self._lines, self._touched, self._repairs, self._changed):
+            cache.clear()
+
+
+def _arrival_after(file: IO[bytes], offset: int, before: int) -> int:
+    """When the next record came, or `before` where there is none."""
+    found = next((part for part in read_from(file, offset) if isinstance(part, Record)), None)
+    return before if found is None else found.received_ns or before
 
 
 def _read(record: Record) -> tuple[bytes, Split | None]:

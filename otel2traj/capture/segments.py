@@ -72,6 +72,20 @@ class Record:
         return self.offset + HEADER.size + len(self.body)
 
 
+@dataclass(slots=True)
+class Damage:
+    """Bytes of a segment that are no record, where one must have been: `offset` and `length` in the segment.
+
+    `signal`, `items` and `received_ns` are what a header says that stands there; None where none does.
+    """
+
+    offset: int
+    length: int
+    signal: Signal | None = None
+    items: int | None = None
+    received_ns: int | None = None
+
+
 def header(signal: Signal, content: Content, encoding: Encoding, received_ns: int, items: int, body: bytes) -> bytes:
     """The bytes that go before `body` on disk."""
     checked = _CHECKED.pack(len(body), received_ns, items, signal, content, encoding, VERSION)
@@ -117,8 +131,8 @@ def resync(file: IO[bytes], offset: int) -> int | None:
         position += chunk_size - len(MAGIC) + 1
 
 
-def read_from(file: IO[bytes], offset: int, *, live: bool = False) -> Iterator[Record]:
-    """Undamaged records from `offset` on; stops at the tail. Damage between records is stepped over.
+def read_from(file: IO[bytes], offset: int, *, live: bool = False) -> Iterator[Record | Damage]:
+    """Records from `offset` on, and the damage between and behind them; stops at the tail.
 
     `live` says that the segment may still be written: a record that is not all there yet ends the reading.
     """
@@ -129,16 +143,37 @@ def read_from(file: IO[bytes], offset: int, *, live: bool = False) -> Iterator[R
             if padded != offset:
                 offset = padded
                 continue
-            if live and _unfinished(file, offset):
+            size = file.seek(0, os.SEEK_END)
+            if offset >= size or (live and _unfinished(file, offset)):
                 return
             after = resync(file, offset)
-            if after is None:
-                return
-            record = read_record(file, offset) or read_record(file, after)  # it may have been finished meanwhile
+            record = read_record(file, offset)  # it may have been finished meanwhile
             if record is None:
-                return
+                damage = _damage(file, offset, size if after is None else after)
+                yield damage
+                offset = damage.offset + damage.length
+                continue
         yield record
         offset = record.end
+
+
+def records_from(file: IO[bytes], offset: int, *, live: bool = False) -> Iterator[Record]:
+    """`read_from` without the damage."""
+    return (found for found in read_from(file, offset, live=live) if isinstance(found, Record))
+
+
+def _damage(file: IO[bytes], offset: int, bound: int) -> Damage:
+    """What stands between a record and the next whole one: one record as its header tells, else all of it."""
+    file.seek(offset)
+    head = file.read(HEADER.size)
+    if len(head) == HEADER.size and head.startswith(MAGIC):
+        _, _, length, received, items, signal, _, _, version = HEADER.unpack(head)
+        end = offset + HEADER.size + length
+        file.seek(after_padding(file, end))
+        followed = end == bound or file.read(len(MAGIC)) == MAGIC
+        if version == VERSION and signal in tuple(Signal) and end <= bound and followed:
+            return Damage(offset, end - offset, Signal(signal), items, received)
+    return Damage(offset, bound - offset)
 
 
 def after_padding(file: IO[bytes], offset: int) -> int:
@@ -230,11 +265,15 @@ class Recovered:
     records: int
     cut: int
     damaged: int
-    """Bytes that are no record but have records after them: kept, stepped over by readers."""
+    """Bytes that are no record any more, though they were: kept, told of by readers."""
 
 
 def recover(folder: Path) -> list[Recovered]:
-    """Cut the torn tail off every segment whose writer is gone, and nothing else. Live segments are left alone."""
+    """Cut the torn tail off every segment whose writer is gone, and nothing else. Live segments are left alone.
+
+    A tail is torn where it ends before its record does, or where its end was never written. One that is all there and
+    yet is no record was acknowledged and is damage: it stays, and readers tell of it.
+    """
     found: list[Recovered] = []
     for path in segment_files(folder):
         with path.open("r+b") as file:
@@ -243,11 +282,15 @@ def recover(folder: Path) -> list[Recovered]:
             if _is_closed(file):
                 continue
             good = records = damaged = 0
-            for record in read_from(file, 0):
-                gap = record.offset - good
-                damaged += gap if after_padding(file, good) != record.offset else 0
-                good = record.end
-                records += record.signal is not Signal.END
+            for part in read_from(file, 0):
+                if isinstance(part, Damage):
+                    if _is_torn(file, part):
+                        break
+                    damaged += part.length
+                    good = part.offset + part.length
+                else:
+                    good = part.end
+                    records += part.signal is not Signal.END
             size = os.fstat(file.fileno()).st_size
             file.seek(good)
             torn = size - good if size - good > BLOCK or file.read(size - good).strip(b"\0") else 0
@@ -259,6 +302,21 @@ def recover(folder: Path) -> list[Recovered]:
             os.fsync(file.fileno())
             found.append(Recovered(path, records, torn, damaged))
     return found
+
+
+_UNWRITTEN: Final = 512
+"""Zeros at the end of a record that say it was never written: no sector of it reached the disk."""
+
+
+def _is_torn(file: IO[bytes], part: Damage) -> bool:
+    """Whether damage that reaches to the end of a segment is a write that was cut off before it was acknowledged."""
+    size = file.seek(0, os.SEEK_END)
+    if part.offset + part.length < size:
+        return False
+    if part.signal is None:
+        return True
+    file.seek(max(part.offset + HEADER.size, size - _UNWRITTEN))
+    return not file.read(_UNWRITTEN).strip(b"\0")
 
 
 def _is_closed(file: IO[bytes]) -> bool:

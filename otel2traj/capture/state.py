@@ -9,11 +9,11 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from .folders import folder_name, marked_name
 
-VERSION: Final = 1
+VERSION: Final = 2
 _SCHEMA: Final = """
 CREATE TABLE segment (name TEXT PRIMARY KEY, offset INTEGER NOT NULL, closed INTEGER NOT NULL);
 CREATE TABLE attempt (
@@ -21,7 +21,7 @@ CREATE TABLE attempt (
     spans INTEGER NOT NULL DEFAULT 0, logs INTEGER NOT NULL DEFAULT 0, metrics INTEGER NOT NULL DEFAULT 0,
     first_ns INTEGER NOT NULL, last_ns INTEGER NOT NULL,
     changed INTEGER NOT NULL DEFAULT 0, built INTEGER NOT NULL DEFAULT 0,
-    build_ms INTEGER, build_error TEXT);
+    build_ms INTEGER, build_error TEXT, no_agent INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX attempt_unbuilt ON attempt (last_ns) WHERE changed > built;
 CREATE TABLE placed (grp TEXT PRIMARY KEY, rank INTEGER NOT NULL, attempt TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE file (
@@ -35,6 +35,11 @@ CREATE INDEX extent_of_file ON extent (attempt, signal);
 CREATE TABLE dead (
     attempt TEXT NOT NULL, signal INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL);
 CREATE INDEX dead_of_file ON dead (attempt, signal);
+CREATE TABLE source (attempt TEXT NOT NULL, segment TEXT NOT NULL, PRIMARY KEY (attempt, segment)) WITHOUT ROWID;
+CREATE TABLE damage (
+    segment TEXT NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, items INTEGER,
+    after_ns INTEGER NOT NULL, before_ns INTEGER NOT NULL, PRIMARY KEY (segment, offset)) WITHOUT ROWID;
+CREATE TABLE ending (name TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE seen (digest BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE note (name TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 """
@@ -56,9 +61,25 @@ class AttemptRow:
     built: int
     build_ms: int | None
     build_error: str | None
+    no_agent: bool
+    """The build found nothing that an agent does: traces of other programs, not a failure."""
 
 
-_ATTEMPT: Final = "id, folder, spans, logs, metrics, first_ns, last_ns, changed, built, build_ms, build_error"
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Damage in the log: where, how many items its header counts, and the arrivals (ns) of the records around it."""
+
+    segment: str
+    offset: int
+    length: int
+    items: int | None
+    after_ns: int
+    before_ns: int
+
+
+_ATTEMPT: Final = "id, folder, spans, logs, metrics, first_ns, last_ns, changed, built, build_ms, build_error, no_agent"
+ENDINGS: Final = ("routed", "repeated", "rejected", "damaged")
+"""How a record of the log can end. Their sum is the number of records read."""
 
 
 class State:
@@ -73,7 +94,11 @@ class State:
         self.db.execute("PRAGMA journal_mode=WAL")
         self.db.execute("PRAGMA synchronous=NORMAL")
         self.db.execute("PRAGMA cache_size=-16000")
-        if self.db.execute("PRAGMA user_version").fetchone()[0] == 0:
+        version = self.db.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, VERSION):
+            self.db.close()
+            raise sqlite3.DatabaseError(f"a state of version {version}")
+        if version == 0:
             self.db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
 
     def close(self) -> None:
@@ -91,6 +116,53 @@ class State:
 
     def set_position(self, name: str, offset: int, closed: bool) -> None:
         self.db.execute("INSERT OR REPLACE INTO segment VALUES (?,?,?)", (name, offset, closed))
+
+    def end_record(self, how: str) -> None:
+        """Count one record of the log by how it ended: one of `ENDINGS`."""
+        self.db.execute("INSERT INTO ending VALUES (?,1) ON CONFLICT (name) DO UPDATE SET count=count+1", (how,))
+
+    def endings(self) -> dict[str, int]:
+        told = dict(self.db.execute("SELECT name, count FROM ending").fetchall())
+        return {name: told.get(name, 0) for name in ENDINGS}
+
+    def from_segment(self, attempt: str, segment: str) -> None:
+        self.db.execute("INSERT OR IGNORE INTO source VALUES (?,?)", (attempt, segment))
+
+    def same_sources(self, old: str, new: str) -> None:
+        self.db.execute("INSERT OR IGNORE INTO source SELECT ?, segment FROM source WHERE attempt=?", (new, old))
+
+    def lose(self, lost: Lost) -> None:
+        """Remember damage; every attempt that it may touch is to be built again."""
+        row = (lost.segment, lost.offset, lost.length, lost.items, lost.after_ns, lost.before_ns)
+        self.db.execute("INSERT OR IGNORE INTO damage VALUES (?,?,?,?,?,?)", row)
+        self.db.execute(
+            "UPDATE attempt SET changed=changed+1 WHERE built > 0 AND "
+            "(id IN (SELECT attempt FROM source WHERE segment=?) OR (first_ns <= ? AND last_ns >= ?))",
+            (lost.segment, lost.before_ns, lost.after_ns),
+        )
+
+    def lost_near(self, attempt: str) -> list[Lost]:
+        """The damage that may have held something of an attempt: in a segment it has records in, or between its first
+        and its last arrival."""
+        rows = self.db.execute(
+            "SELECT DISTINCT d.segment, d.offset, d.length, d.items, d.after_ns, d.before_ns FROM damage d, attempt a "
+            "WHERE a.id=? AND (d.segment IN (SELECT segment FROM source WHERE attempt=a.id) "
+            "OR (a.first_ns <= d.before_ns AND a.last_ns >= d.after_ns)) ORDER BY d.segment, d.offset",
+            (attempt,),
+        )
+        return [Lost(*row) for row in rows]
+
+    def needed(self, segment: str) -> bool:
+        """Whether an attempt that is not built yet has records of this segment."""
+        row = self.db.execute(
+            "SELECT 1 FROM source s JOIN attempt a ON a.id=s.attempt WHERE s.segment=? AND a.changed > a.built LIMIT 1",
+            (segment,),
+        ).fetchone()
+        return row is not None
+
+    def dropped_segment(self, segment: str) -> None:
+        for table, column in (("segment", "name"), ("source", "segment"), ("damage", "segment")):
+            self.db.execute(f"DELETE FROM {table} WHERE {column}=?", (segment,))
 
     def first_time(self, digest: bytes) -> bool:
         """Whether this body was never seen before; remembers it."""
@@ -139,7 +211,7 @@ class State:
         )
 
     def drop_attempt(self, attempt: str) -> None:
-        for table, column in (("attempt", "id"), ("file", "attempt"), ("extent", "attempt"), ("dead", "attempt")):
+        for table, column in (("attempt", "id"), *((name, "attempt") for name in ("file", "extent", "dead", "source"))):
             self.db.execute(f"DELETE FROM {table} WHERE {column}=?", (attempt,))
 
     def file(self, attempt: str, signal: int) -> tuple[int, int] | None:
@@ -166,29 +238,44 @@ class State:
             "SELECT offset, length FROM dead WHERE attempt=? AND signal=? ORDER BY offset", (attempt, signal)
         ).fetchall()
 
-    def attempts(self, limit: int = 200) -> list[AttemptRow]:
-        """The attempts that changed last, newest first."""
-        rows = self.db.execute(f"SELECT {_ATTEMPT} FROM attempt ORDER BY last_ns DESC, id LIMIT ?", (limit,))
-        return [AttemptRow(*row) for row in rows]
+    def attempts(self, limit: int = 200, find: str = "") -> list[AttemptRow]:
+        """The attempts that changed last, newest first; with `find` those that have it in their id or folder."""
+        like = "%" + find.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        rows = self.db.execute(
+            f"SELECT {_ATTEMPT} FROM attempt WHERE id LIKE ? ESCAPE '\\' OR folder LIKE ? ESCAPE '\\' "
+            "ORDER BY last_ns DESC, id LIMIT ?",
+            (like, like, limit),
+        )
+        return [_row(row) for row in rows]
+
+    def attempt(self, attempt: str) -> AttemptRow | None:
+        row = self.db.execute(f"SELECT {_ATTEMPT} FROM attempt WHERE id=?", (attempt,)).fetchone()
+        return None if row is None else _row(row)
+
+    def in_folder(self, folder: str) -> AttemptRow | None:
+        row = self.db.execute(f"SELECT {_ATTEMPT} FROM attempt WHERE folder=?", (folder,)).fetchone()
+        return None if row is None else _row(row)
 
     def totals(self) -> dict[str, int]:
         row = self.db.execute(
             "SELECT count(*), coalesce(sum(spans),0), coalesce(sum(logs),0), coalesce(sum(metrics),0), "
-            "coalesce(sum(changed>built),0), coalesce(sum(build_error IS NOT NULL),0) FROM attempt"
+            "coalesce(sum(changed>built),0), coalesce(sum(build_error IS NOT NULL AND NOT no_agent),0), "
+            "coalesce(sum(no_agent),0) FROM attempt"
         ).fetchone()
-        names = ("attempts", "spans", "logs", "metrics", "unbuilt", "failed")
+        names = ("attempts", "spans", "logs", "metrics", "unbuilt", "failed", "no_agent")
         return dict(zip(names, row, strict=True))
 
-    def unbuilt(self, before_ns: int) -> list[AttemptRow]:
-        """Attempts with something new and quiet since `before_ns`, the longest quiet first."""
-        rows = self.db.execute(
-            f"SELECT {_ATTEMPT} FROM attempt WHERE changed > built AND last_ns <= ? ORDER BY last_ns, id", (before_ns,)
-        )
-        return [AttemptRow(*row) for row in rows]
+    def unbuilt(self) -> list[str]:
+        """Ids of the attempts with something new, in order of their last arrival."""
+        rows = self.db.execute("SELECT id FROM attempt WHERE changed > built ORDER BY last_ns, id")
+        return [row[0] for row in rows]
 
-    def set_built(self, attempt: str, revision: int, build_ms: int, error: str | None) -> None:
+    def set_built(
+        self, attempt: str, revision: int, build_ms: int, error: str | None, *, no_agent: bool = False
+    ) -> None:
         self.db.execute(
-            "UPDATE attempt SET built=?, build_ms=?, build_error=? WHERE id=?", (revision, build_ms, error, attempt)
+            "UPDATE attempt SET built=?, build_ms=?, build_error=?, no_agent=? WHERE id=?",
+            (revision, build_ms, error, no_agent, attempt),
         )
 
     def note(self, name: str, count: int) -> None:
@@ -198,3 +285,9 @@ class State:
 
     def notes(self) -> dict[str, int]:
         return dict(self.db.execute("SELECT name, count FROM note ORDER BY name").fetchall())
+
+
+def _row(row: tuple[Any, ...]) -> AttemptRow:
+    made = AttemptRow(*row)
+    made.no_agent = bool(made.no_agent)
+    return made

@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 
 from otel2traj.api.build import build_path
 from otel2traj.capture.router import ATTEMPTS, LOG
-from otel2traj.capture.segments import Content, Encoding, read_from, segment_files
+from otel2traj.capture.segments import Content, Encoding, records_from, segment_files
 
 from ..unit.api.test_api_receive import trajectory, without_digests
 from ..unit.capture.requests import as_json, items, span, traces
@@ -39,7 +39,7 @@ def received(out: Path) -> Any:
 
 def first_record(out: Path) -> tuple[Content, Encoding]:
     with segment_files(out / LOG)[0].open("rb") as log:
-        record = next(read_from(log, 0))
+        record = next(records_from(log, 0))
     return record.content, record.encoding
 
 

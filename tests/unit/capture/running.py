@@ -30,7 +30,7 @@ class Running:
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        self.http = self._port(r"OTLP/HTTP on https?://[^ ]*:(\d+)")
+        self.http = self._port(r"OTLP/HTTP on https?://[^ ]*?:(\d+)")
         self.grpc = self._port(r"OTLP/gRPC on [^ ]*:(\d+)") if with_grpc else 0
 
     def _read(self) -> None:
@@ -55,6 +55,15 @@ class Running:
         try:
             connection.request("POST", path, body, {"Content-Type": kind})
             return connection.getresponse().status
+        finally:
+            connection.close()
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.http, timeout=10)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
         finally:
             connection.close()
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from otel2traj.capture.asgi import App
 from otel2traj.capture.intake import Intake
-from otel2traj.capture.page import pages
+from otel2traj.capture.page import Facts, pages
 from otel2traj.capture.receiver import serve_app
 from otel2traj.capture.router import LOG
 from otel2traj.capture.spool import Spool
@@ -56,7 +56,7 @@ def serving(
 ) -> Iterator[Served]:
     spool = Spool(root / LOG, min_free=0) if spool is None else spool
     taken = Intake(spool, **intake)
-    app = App(taken, pages=pages(root, taken, "test"), **(app_options or {}))
+    app = App(taken, pages=pages(Facts(root, taken, "test")), **(app_options or {}))
     sock = socket.create_server(("127.0.0.1", 0))
     port = sock.getsockname()[1]
     stop = threading.Event()

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 from google.rpc import error_details_pb2, status_pb2
 
+from otel2traj.capture.intake import Tokens
 from otel2traj.capture.router import LOG
-from otel2traj.capture.segments import Content, Encoding, Signal, read_from, segment_files
+from otel2traj.capture.segments import Content, Encoding, Signal, records_from, segment_files
 from otel2traj.capture.spool import Spool
 
 from .requests import as_json, as_protobuf, log, logs, metrics, span, traces
@@ -33,7 +34,7 @@ def test_the_body_is_stored_as_it_came(tmp_path: Path) -> None:
         assert served.post(JSON).status == 200
     (path,) = segment_files(tmp_path / LOG)
     with path.open("rb") as file:
-        first, second, _ = read_from(file, 0)
+        first, second, _ = records_from(file, 0)
     assert (first.signal, first.content, first.encoding) == (Signal.TRACES, Content.PROTOBUF, Encoding.GZIP)
     assert (first.body, first.items) == (packed, 1)
     assert (second.content, second.encoding, second.body) == (Content.JSON, Encoding.IDENTITY, JSON)
@@ -41,7 +42,7 @@ def test_the_body_is_stored_as_it_came(tmp_path: Path) -> None:
 
 
 def test_a_token_is_asked_for_everywhere_but_health(tmp_path: Path) -> None:
-    with serving(tmp_path, token="s3cret") as served:
+    with serving(tmp_path, tokens=Tokens("s3cret")) as served:
         refused = served.post(JSON)
         assert refused.status == 401
         assert refused.headers["www-authenticate"] == "Bearer"
@@ -83,7 +84,7 @@ def test_a_failing_disk_is_503_with_retry_after_and_heals(tmp_path: Path) -> Non
         assert served.post(JSON).status == 200
         assert json.loads(served.send("GET", "/healthz").body) == {"status": "ok"}
     with segment_files(tmp_path / LOG)[0].open("rb") as file:
-        assert [record.body for record in read_from(file, 0)] == [JSON]
+        assert [record.body for record in records_from(file, 0)] == [JSON]
 
 
 def test_more_than_memory_is_set_aside_for_is_429(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from google.rpc import error_details_pb2, status_pb2
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from otel2traj.capture.grpc_server import GrpcServer
-from otel2traj.capture.intake import Intake
+from otel2traj.capture.intake import Intake, Tokens
 from otel2traj.capture.router import LOG
-from otel2traj.capture.segments import Signal, read_from, segment_files
+from otel2traj.capture.segments import Signal, records_from, segment_files
 from otel2traj.capture.spool import Spool
 
 from .requests import as_protobuf, log, logs, metrics, span, traces
@@ -63,7 +63,7 @@ def test_every_service_stores_the_bytes_as_they_came(tmp_path: Path) -> None:
         assert call(PROTO, compression=grpc.Compression.Gzip) == b""
         assert call(b"") == b""
     with segment_files(tmp_path / LOG)[0].open("rb") as file:
-        records = list(read_from(file, 0))[:-1]
+        records = list(records_from(file, 0))[:-1]
     assert [record.body for record in records] == [*sent.values(), PROTO, b""]
     assert [record.items for record in records] == [1, 1, 1, 1, 0]
 
@@ -99,7 +99,7 @@ def test_a_failing_disk_is_unavailable_with_a_delay(tmp_path: Path) -> None:
 
 
 def test_a_token_is_asked_for(tmp_path: Path) -> None:
-    with calling(tmp_path, token="s3cret") as call:
+    with calling(tmp_path, tokens=Tokens("s3cret")) as call:
         with pytest.raises(grpc.RpcError) as caught:
             call(PROTO)
         assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED

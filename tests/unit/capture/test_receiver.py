@@ -18,7 +18,7 @@ import pytest
 
 from otel2traj.capture.receiver import Receiver, Settings, open_to_others
 from otel2traj.capture.router import ATTEMPTS, LOG, Router
-from otel2traj.capture.segments import Signal, read_from, segment_files
+from otel2traj.capture.segments import Signal, records_from, segment_files
 from otel2traj.errors import RefusedError, UsageError
 
 from .requests import TRACE, as_json, as_protobuf, items, span, traces
@@ -35,7 +35,7 @@ def logged(root: Path) -> tuple[list[str], int]:
     for path in segment_files(root / LOG):
         end = 0
         with path.open("rb") as file:
-            for record in read_from(file, 0):
+            for record in records_from(file, 0):
                 end = record.end
                 if record.signal is not Signal.END:
                     found += [own.decode() for own in re.findall(rb'"spanId":"([0-9a-f]{16})"', record.body)]
@@ -141,6 +141,57 @@ def test_the_deriving_process_is_started_again(tmp_path: Path) -> None:
         assert receiver.stop() == 0
 
 
+def test_a_receiver_whose_attempts_cannot_be_written_is_not_healthy_and_its_stop_says_so(tmp_path: Path) -> None:
+    (tmp_path / ATTEMPTS).write_text("a file where the folder of attempts must be")
+    with running(tmp_path, "--build-after", "0") as receiver:
+        assert receiver.post(as_json(traces(span(**CHAT)))) == 200
+        end = time.monotonic() + 20
+        while (told := receiver.get("/healthz"))[0] == 200 and time.monotonic() < end:
+            time.sleep(0.1)
+        assert told[0] == 503
+        assert b"not deriving" in told[1]
+        assert receiver.get("/readyz")[0] == 200
+        assert receiver.stop() == 1
+    assert any("the log holds what it owes" in line for line in receiver.lines)
+    assert len(logged(tmp_path)[0]) == 1
+
+
+def test_remarks_as_json(tmp_path: Path) -> None:
+    with running(tmp_path, "--build-after", "0.1", "--log-format", "json") as receiver:
+        receiver.post(as_json(traces(span(**CHAT))))
+        receiver.wait_for(tmp_path / ATTEMPTS / "run-1" / "trajectory.json")
+        assert receiver.stop() == 0
+    told = [json.loads(line) for line in receiver.lines]
+    assert {"listening", "routed", "built", "stopping", "stopped"} <= {line["event"] for line in told}
+    assert all({"time", "level", "message"} <= line.keys() for line in told)
+
+
+def test_check_and_list_look_without_running(tmp_path: Path) -> None:
+    def ask(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "otel2traj", "receive", *words]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    with running(tmp_path) as receiver:
+        for name in ("run-1", "other"):
+            receiver.post(as_json(traces(span(f"{len(name):032x}", **{**CHAT, "gen_ai__conversation__id": name}))))
+        assert receiver.stop() == 0
+    checked = ask("--check", str(tmp_path))
+    assert checked.returncode == 0
+    assert "2 routed, 0 repeated, 0 rejected, 0 damaged; not read yet: 0" in checked.stdout
+    listed = ask("--list", str(tmp_path), "--find", "run")
+    assert listed.returncode == 0
+    assert "run-1" in listed.stdout
+    assert "other" not in listed.stdout
+    (path,) = segment_files(tmp_path / LOG)
+    data = bytearray(path.read_bytes())
+    data[100] ^= 1
+    path.write_bytes(data)
+    damaged = ask("--check", str(tmp_path))
+    assert damaged.returncode == 1
+    assert "damage: 00000001.seg @0+" in damaged.stdout
+    assert ask("--check", str(tmp_path / "nowhere")).returncode == 3
+
+
 def test_a_directory_has_one_receiver(tmp_path: Path) -> None:
     with running(tmp_path) as receiver:
         settings = Settings(tmp_path, http_port=0, grpc_port=None)
@@ -166,6 +217,11 @@ def test_a_taken_port_is_a_usage_error(tmp_path: Path) -> None:
         {"client_ca": Path("ca.pem")},
         {"tls_cert": Path("none.pem"), "tls_key": Path("none.pem")},
         {"max_body": 10},
+        {"host": "0.0.0.0"},
+        {"host": "0.0.0.0", "token": "x"},
+        {"token": ""},
+        {"token": " "},
+        {"auth_file": Path("none.txt")},
     ],
 )
 def test_settings_that_make_no_sense_are_refused(tmp_path: Path, options: dict[str, object]) -> None:
@@ -173,9 +229,10 @@ def test_settings_that_make_no_sense_are_refused(tmp_path: Path, options: dict[s
         Receiver(Settings(tmp_path, **options), None, version="t")  # type: ignore[arg-type]
 
 
-def test_only_an_open_door_is_warned_of(tmp_path: Path) -> None:
+def test_a_door_is_open_that_does_not_both_ask_and_hide(tmp_path: Path) -> None:
     assert open_to_others(Settings(tmp_path, host="0.0.0.0"))
-    assert not open_to_others(Settings(tmp_path, host="0.0.0.0", token="x"))
+    assert open_to_others(Settings(tmp_path, host="0.0.0.0", token="x"))
+    assert not open_to_others(Settings(tmp_path, host="0.0.0.0", token="x", tls_cert=tmp_path, tls_key=tmp_path))
     assert not open_to_others(Settings(tmp_path))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,14 @@ from .requests import SPAN, TRACE, as_json, items, lines, log, logs, metrics, sp
 OTHER = "11111111111111111111111111111111"
 
 
-def feed(root: Path, *requests: dict[str, Any] | bytes, signal: Signal = Signal.TRACES) -> None:
-    spool = Spool(root / LOG, min_free=0, sync=False)
+def feed(
+    root: Path,
+    *requests: dict[str, Any] | bytes,
+    signal: Signal = Signal.TRACES,
+    received_ns: int | None = None,
+) -> None:
+    clock = time.time_ns if received_ns is None else lambda: received_ns
+    spool = Spool(root / LOG, min_free=0, sync=False, clock=clock)
     for request in requests:
         body = request if isinstance(request, bytes) else as_json(request)
         spool.append_and_wait(signal, Content.JSON, Encoding.IDENTITY, 1, body)

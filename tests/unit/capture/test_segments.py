@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from otel2traj.capture.segments import (
     HEADER,
     Content,
+    Damage,
     Encoding,
     Signal,
     create_segment,
@@ -20,6 +21,7 @@ from otel2traj.capture.segments import (
     is_live,
     read_from,
     read_record,
+    records_from,
     recover,
     segment_files,
 )
@@ -38,9 +40,14 @@ def segment(folder: Path, *parts: bytes) -> Path:
     return path
 
 
+def damages(path: Path) -> list[Damage]:
+    with path.open("rb") as file:
+        return [part for part in read_from(file, 0) if isinstance(part, Damage)]
+
+
 def bodies(path: Path, **options: bool) -> list[bytes]:
     with path.open("rb") as file:
-        return [record.body for record in read_from(file, 0, **options) if record.signal is not Signal.END]
+        return [record.body for record in records_from(file, 0, **options) if record.signal is not Signal.END]
 
 
 def test_a_record_keeps_everything_about_a_body(tmp_path: Path) -> None:
@@ -91,6 +98,27 @@ def test_a_flipped_byte_costs_its_own_record_only(tmp_path_factory: pytest.TempP
     path = segment(folder, bytes(data))
     recover(folder)
     assert bodies(path) == BODIES[:hit] + BODIES[hit + 1 :]
+    (damage,) = damages(path)
+    start = sum(map(len, whole[:hit]))
+    assert (damage.offset, damage.offset + damage.length) == (start, start + len(whole[hit]))
+
+
+def test_damage_at_the_end_is_kept_and_told_of_beside_a_torn_record(tmp_path: Path) -> None:
+    hit = bytearray(write(b"acknowledged"))
+    hit[-1] ^= 1
+    path = segment(tmp_path, write(b"one"), bytes(hit), write(b"torn")[:-1])
+    (found,) = recover(tmp_path)
+    assert (found.records, found.damaged, found.cut) == (1, len(hit), len(write(b"torn")) - 1)
+    (damage,) = damages(path)
+    assert (damage.length, damage.signal, damage.items) == (len(hit), Signal.TRACES, 3)
+    assert recover(tmp_path) == []
+
+
+def test_a_record_whose_end_was_never_written_is_torn(tmp_path: Path) -> None:
+    whole = write(b"x" * 2000)
+    segment(tmp_path, write(b"one"), whole[:900] + bytes(len(whole) - 900))
+    (found,) = recover(tmp_path)
+    assert (found.records, found.damaged) == (1, 0)
 
 
 def test_recovery_leaves_a_log_alone_that_is_still_written(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from otel2traj.capture.segments import Content, Encoding, Signal, read_from, segment_files
+from otel2traj.capture.segments import Content, Encoding, Signal, records_from, segment_files
 from otel2traj.capture.spool import Busy, Spool
 
 KIND = (Signal.TRACES, Content.PROTOBUF, Encoding.IDENTITY)
@@ -21,7 +21,7 @@ def stored(folder: Path) -> list[bytes]:
     out = []
     for path in segment_files(folder):
         with path.open("rb") as file:
-            out += [record.body for record in read_from(file, 0) if record.signal is not Signal.END]
+            out += [record.body for record in records_from(file, 0) if record.signal is not Signal.END]
     return out
 
 
