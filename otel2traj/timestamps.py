@@ -31,11 +31,11 @@ def parse_ns(text: str | None) -> int | None:
     return seconds * 1_000_000_000 + int((fraction or "").ljust(9, "0"))
 
 
-@lru_cache(maxsize=1024)
-def _second(seconds: int) -> str | None:
-    """The text of a whole second; the many spans of one second share it."""
+@lru_cache(maxsize=64)
+def _day(days: int) -> str | None:
+    """The text of a day since the epoch; the many spans of one day share it."""
     try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        return datetime.fromtimestamp(days * 86_400, UTC).strftime("%Y-%m-%dT")
     except (OverflowError, ValueError, OSError):
         return None
 
@@ -45,10 +45,14 @@ def format_ns(value: int | None) -> str | None:
     if value is None:
         return None
     seconds, fraction = divmod(value, 1_000_000_000)
-    head = _second(seconds)
-    if head is None:
+    days, seconds = divmod(seconds, 86_400)
+    day = _day(days)
+    if day is None:
         return None
-    digits = f"{fraction:09d}"
-    while digits.endswith("000"):
-        digits = digits[:-3]
-    return f"{head}.{digits}Z" if digits else f"{head}Z"
+    minutes, seconds = divmod(seconds, 60)
+    head = f"{day}{minutes // 60:02d}:{minutes % 60:02d}:{seconds:02d}"
+    if fraction % 1_000:
+        return f"{head}.{fraction:09d}Z"
+    if fraction % 1_000_000:
+        return f"{head}.{fraction // 1_000:06d}Z"
+    return f"{head}.{fraction // 1_000_000:03d}Z" if fraction else f"{head}Z"

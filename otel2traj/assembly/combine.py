@@ -15,14 +15,9 @@ _FIELDS: Final = tuple(field.name for field in fields(Reading) if field.name not
 _VALUES: Final = attrgetter(*_FIELDS)
 
 
-_NAMES: Final = frozenset(_FIELDS)
-
-
 def _is_settled(reading: Reading) -> bool:
     """Whether a reading names nobody for a field that it does not have: combining it with nothing gives the same."""
-    if reading.truncated or not reading.said_by.keys() <= _NAMES:
-        return False
-    return all(getattr(reading, name) is not None for name in reading.said_by)
+    return not reading.truncated and None not in map(vars(reading).get, reading.said_by)
 
 
 def combine(readings: Iterable[Reading]) -> Reading:

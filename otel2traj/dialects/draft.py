@@ -30,10 +30,12 @@ class Draft:
 
     def put(self, field: str, value: Any, carrier: str | None = None) -> None:
         """Sets a field that is still empty; None says nothing. `carrier` is where it stood, when not an attribute."""
-        if value is None or getattr(self.reading, field) is not None:
+        if value is None:
             return
-        setattr(self.reading, field, value)
-        self.reading.said_by[field] = self.dialect if carrier is None else f"{self.dialect}:{carrier}"
+        reading = self.reading
+        if getattr(reading, field) is None:
+            setattr(reading, field, value)
+            reading.said_by[field] = self.dialect if carrier is None else f"{self.dialect}:{carrier}"
 
     def put_usage(self, usage: Usage | None, carrier: str | None = None) -> None:
         """Fills the counts that are still empty."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import fields as dataclass_fields
-from operator import attrgetter
 from typing import Final, NamedTuple
 
 from ..model.evidence import LogRecord, Notice, SpanRecord
@@ -19,8 +18,6 @@ from .whole import settle
 
 IDENTIFIERS: Final = ("response_id", "tool_call_id")
 _MERGED_APART: Final = frozenset({"role", "said_by", "truncated", "extra", "notices", "usage", "shared"})
-_FIELDS: Final = tuple(field.name for field in dataclass_fields(Reading) if field.name not in _MERGED_APART)
-_VALUES: Final = attrgetter(*_FIELDS)
 _DIGITS: Final = re.compile(r"(?<=\.)[0-9]+(?=\.|$)")
 _MAX_FORMS: Final = 8192
 
@@ -193,22 +190,33 @@ def merge(into: Reading, said: Reading, span: SpanRecord) -> None:
     if into.role is None:
         into.role = said.role
     for name in IDENTIFIERS:
-        first, second = getattr(into, name), getattr(said, name)
-        if first is None or second is None or first == second:
+        second = getattr(said, name)
+        if second is None:
+            continue
+        first = getattr(into, name)
+        if first is None or first == second:
             continue
         message = f"{name} of span {span.span_id} is {first!r} by {into.said_by.get(name, '?')} and {second!r} by "
         if not any(notice.message.startswith(message) for notice in into.notices):
             message += said.said_by.get(name, "?")
             into.notices.append(Notice("dialects_disagree", message, span.ref.source, span.ref.line))
-    for name, value in zip(_FIELDS, _VALUES(said), strict=True):
-        if value is None:
+    have = vars(into)
+    instructed = said.system is not None and any(message.role == "system" for message in into.messages or ())
+    if into.is_error is None and said.is_error is not None:
+        into.is_error = said.is_error
+        if "is_error" in said.said_by:
+            into.said_by["is_error"] = said.said_by["is_error"]
+        if "is_error" in said.truncated:
+            into.truncated.add("is_error")
+    for name, value in vars(said).items():
+        if value is None or name in _MERGED_APART:
             continue
-        if name == "system" and any(message.role == "system" for message in into.messages or ()):
+        if name == "system" and instructed:
             continue  # the same instructions, told by another dialect as a message
         if name == "error" and into.is_error is False:
             continue  # a status that a more specific dialect knows to be no error
-        if getattr(into, name) is None:
-            setattr(into, name, value)
+        if have.get(name) is None:
+            have[name] = value
             if name in said.said_by:
                 into.said_by[name] = said.said_by[name]
             if name in said.truncated:

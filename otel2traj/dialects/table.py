@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -65,10 +65,13 @@ def finish(value: JsonValue) -> str | None:
     return string(value)
 
 
+Clean = Callable[[JsonValue], JsonValue]
+
+
 class _Plan(NamedTuple):
     """What a table looks up on spans that hold one set of its keys: only what is there."""
 
-    fields: tuple[tuple[str, tuple[Path, ...]], ...]
+    fields: tuple[tuple[str, Clean | None, tuple[Path, ...]], ...]
     finish: tuple[Path, ...]
     extra: tuple[tuple[str, Path], ...]
     parameters: tuple[tuple[str, Path], ...]
@@ -150,14 +153,17 @@ class AttributeTable:
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
             plan = self._plans[present] = self._plan(present)
-        reading = draft.reading
-        for name, paths in plan.fields:
+        reading, attributes, dialect = draft.reading, draft.attributes, draft.dialect
+        for name, clean, paths in plan.fields:
             if getattr(reading, name) is not None:
                 continue
             for key, inner in paths:
-                value = self._clean(name, draft.at(key, inner, name))
+                value = draft.at(key, inner, name) if inner else attributes[key]
+                if clean is not None:
+                    value = clean(value)
                 if value is not None:
-                    draft.put(name, value)
+                    setattr(reading, name, value)
+                    reading.said_by[name] = dialect
                     break
         if reading.finish_reason is None:
             for key, inner in plan.finish:
@@ -177,23 +183,22 @@ class AttributeTable:
             return tuple(item for item in paths if item[0] in present)
 
         return _Plan(
-            tuple((name, there(paths)) for name, paths in self.fields.items() if there(paths)),
+            tuple((name, self._clean(name), there(paths)) for name, paths in self.fields.items() if there(paths)),
             there(self.finish),
             tuple(item for item in self.extra if item[1][0] in present),
             tuple(item for item in self.parameters if item[1][0] in present),
             {name: there(paths) for name, paths in (self._usage or {}).items() if there(paths)},
         )
 
-    def _clean(self, name: str, value: JsonValue) -> JsonValue:
+    def _clean(self, name: str) -> Clean | None:
+        """What is done to a value of a field; None where it is taken as recorded."""
         if name in IDENTS:
-            return ident(value)
+            return ident
         if name in STRINGS:
-            return string(value)
+            return string
         if name == "arguments":
-            return decode_arguments(value)
-        if name == "result" and self.quoted:
-            return decode(value, quoted=True, repair=False).value if _is_quoted(value) else value
-        return value
+            return decode_arguments
+        return _unquoted if name == "result" and self.quoted else None
 
     def _fill_parameters(self, draft: Draft, parameters: tuple[tuple[str, Path], ...]) -> None:
         found: JsonObject = {}
@@ -206,10 +211,13 @@ class AttributeTable:
             draft.put("parameters", found)
 
     def _read_usage(self, draft: Draft, usage: Mapping[str, tuple[Path, ...]]) -> Usage | None:
-        counts: dict[str, int | None] = {}
+        counts: dict[str, int] = {}
         for name, paths in usage.items():
-            found = (count(draft.at(key, inner)) for key, inner in paths)
-            counts[name] = next((number for number in found if number is not None), None)
+            for key, inner in paths:
+                number = count(draft.at(key, inner) if inner else draft.attributes[key])
+                if number is not None:
+                    counts[name] = number
+                    break
         return make_usage(
             counts.get("input"),
             counts.get("output"),
@@ -243,5 +251,6 @@ def make_usage(
     return None if usage.is_empty() else usage
 
 
-def _is_quoted(value: JsonValue) -> bool:
-    return isinstance(value, str) and len(value) > 1 and value[0] == '"' and value[-1] == '"'
+def _unquoted(value: JsonValue) -> JsonValue:
+    quoted = isinstance(value, str) and len(value) > 1 and value[0] == '"' and value[-1] == '"'
+    return decode(value, quoted=True, repair=False).value if quoted else value

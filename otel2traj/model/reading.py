@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from ..canonical import JsonObject, JsonValue
 from .evidence import Notice
@@ -39,9 +40,11 @@ class Classified:
     """The key under which log records tell of this very call (a request id, a tool call id); see `LogClassified`."""
 
 
-@dataclass(slots=True)
+@dataclass(init=False)
 class Reading:
-    """Everything the dialects say of one span with its log records. None means nothing said."""
+    """Everything the dialects say of one span with its log records. None means nothing said.
+
+    Most of its fields say nothing of most spans, so an object holds those alone that were set (`vars`)."""
 
     role: Role | None = None
     # model call
@@ -89,6 +92,15 @@ class Reading:
     notices: list[Notice] = field(default_factory=list)
     shared: int = field(default=0, compare=False, repr=False)
     """Recorded bytes of content that it shares with readings before it: what memory holds once."""
+
+    def __init__(self, role: Role | None = None, **told: Any) -> None:
+        self.role = role
+        self.said_by = {}
+        self.truncated = set()
+        self.extra = {}
+        self.notices = []
+        if told:
+            vars(self).update(told)
 
     def has_output(self) -> bool:
         return (
