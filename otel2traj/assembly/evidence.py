@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..canonical import JsonObject
 from ..model.evidence import EvidenceRef
@@ -18,7 +18,10 @@ def interaction_id(key: str) -> str:
 
 
 def record(archive: Archive, part: Part) -> JsonObject:
-    return {**pointer(part.ref), "sha256": archive.digest(part.ref), "what": part.what}
+    out = pointer(part.ref)
+    out["sha256"] = archive.digest(part.ref) if part.sha256 is None else part.sha256
+    out["what"] = part.what
+    return out
 
 
 def pointer(ref: EvidenceRef) -> JsonObject:
@@ -35,8 +38,10 @@ def wire_parts(wire: WireHead) -> list[Part]:
     return [*wire.others, *(Part(what, ref) for what, ref in named if ref is not None)]
 
 
-def records_of(archive: Archive, parts: Iterable[Part]) -> list[JsonObject]:
+def records_of(archive: Archive, parts: Sequence[Part]) -> list[JsonObject]:
     """The records behind a step or log, each once, in the order they were recorded."""
+    if len(parts) == 1:
+        return [record(archive, parts[0])]
     seen: dict[EvidenceRef, JsonObject] = {}
     for part in parts:
         if part.ref not in seen:
@@ -52,15 +57,15 @@ def step_evidence(archive: Archive, call: ModelCall, logs: Iterable[Part]) -> Js
         "interaction_id": interaction_id(call.interaction_key()),
         "call_id": None if wire is None else wire.call_id,
         "framework_span_id": _first(
-            None if wire is None else wire.framework_span_id, *(head.framework_span_id for head in heads)
+            [None if wire is None else wire.framework_span_id, *(head.framework_span_id for head in heads)]
         ),
         "request_sha256": None,
         "response_sha256": None,
     }
-    trace_id = _first(*(head.trace_id for head in heads), None if call.anchor is None else call.anchor.trace_id)
+    trace_id = _first([*(head.trace_id for head in heads), None if call.anchor is None else call.anchor.trace_id])
     if trace_id is not None:
         out["trace_id"] = trace_id
-    otel_span_id = _first(*(head.otel_span_id for head in heads))
+    otel_span_id = _first([head.otel_span_id for head in heads])
     if otel_span_id is not None:
         out["otel_span_id"] = otel_span_id
     if call.join is not None:
@@ -92,14 +97,18 @@ def identity(execution: Execution) -> JsonObject:
     heads: list[SpanHead] = execution.heads()
     out: JsonObject = {
         "interaction_id": interaction_id(execution.interaction_key()),
-        "framework_span_id": _first(*(head.framework_span_id for head in heads)),
+        "framework_span_id": _first([head.framework_span_id for head in heads]),
     }
-    for key in ("trace_id", "otel_span_id"):
-        value = _first(*(getattr(head, key) for head in heads))
-        if value is not None:
-            out[key] = value
+    trace_id, span_id = _first([head.trace_id for head in heads]), _first([head.otel_span_id for head in heads])
+    if trace_id is not None:
+        out["trace_id"] = trace_id
+    if span_id is not None:
+        out["otel_span_id"] = span_id
     return out
 
 
-def _first(*values: str | None) -> str | None:
-    return next((value for value in values if value is not None), None)
+def _first(values: Iterable[str | None]) -> str | None:
+    for value in values:
+        if value is not None:
+            return value
+    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from .. import dialects
-from ..canonical import sha256_canonical
+from ..canonical import sha256_canonical, sha256_hex
 from ..evidence import Index
 from ..messages import PartKind
 from ..model.evidence import SpanRecord
@@ -51,6 +51,8 @@ class Readings:
 
     def take(self, head: SpanHead, span: SpanRecord) -> None:
         """Read a call or an execution while its record is at hand."""
+        if span.raw is not None:
+            head.parts = [head.parts[0]._replace(sha256=sha256_hex(span.raw))]
         if head.finished and head.framework_span_id is None and "abb.kind" not in span.attributes:
             self._taken.add(head)
             self._note(head, dialects.read(span))
@@ -68,11 +70,12 @@ class Readings:
         for head in self._index.span_heads():
             if head.role is Role.TOOL_EXECUTION and head.tool_call_id is None:
                 self._from_task(head)
+        first: dict[SpanHead, list[Reported]] = {}
         for (_, call_id, digest), (_, head, position) in self._first.items():
             if (call_id, digest) not in on_wire:
-                head.reported.append(Reported(call_id, digest, position))
-        for head in {found[1]: None for found in self._first.values()}:
-            head.reported.sort(key=_position)
+                first.setdefault(head, []).append(Reported(call_id, digest, position))
+        for head, reported in first.items():
+            head.reported = sorted(reported, key=_position)
         self._first, self._named, self._taken = {}, [], set()
 
     def of(self, head: SpanHead) -> Reading:
@@ -95,7 +98,9 @@ class Readings:
                 head.arguments_sha256 = sha256_canonical(reading.arguments)
             if reading.result is not None:
                 head.result_sha256 = sha256_canonical(reading.result)
-        cost = max(sum(part.ref.length for part in head.parts) - reading.shared, _LEAST)
+        parts = head.parts
+        size = parts[0].ref.length if len(parts) == 1 else sum(part.ref.length for part in parts)
+        cost = max(size - reading.shared, _LEAST)
         if cost <= self._budget:
             self._budget -= cost
             self._kept[head] = reading
@@ -106,7 +111,8 @@ class Readings:
         run_id = reading.extra.get("langchain_run_id")
         if isinstance(run_id, str):
             self._named.append((head, run_id))
-        head.emitted = [emitted(call) for call in reading.tool_calls or ()]
+        if reading.tool_calls:
+            head.emitted = [emitted(call) for call in reading.tool_calls]
         head.has_output = reading.has_output()
         head.has_content = head.has_output or reading.messages is not None
         if reading.messages is None:
@@ -143,11 +149,13 @@ class Readings:
         seen: set[tuple[str, str, str]] = set()
         for head in sorted(self._index.wires.values(), key=WireHead.order):
             scope = _scope(head)
+            new: list[Reported] = []
             for position, item in enumerate(self._wire(head)):
                 reported.add(item)
                 if (scope, *item) not in seen:
                     seen.add((scope, *item))
-                    head.reported.append(Reported(*item, position))
+                    new.append(Reported(*item, position))
+            head.reported = new
         return reported
 
     def _wire(self, head: WireHead) -> list[Item]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Final
 
 from ..errors import EvidenceError, NothingRecordedError
 from ..evidence import Index
@@ -31,6 +35,21 @@ class Conversation:
     documents: Documents = field(default_factory=Documents)
 
 
+@contextmanager
+def few_collections() -> Iterator[None]:
+    """A build keeps what it makes and makes no circles: Python's cyclic collector looks seldom meanwhile."""
+    before = gc.get_threshold()
+    if 0 < before[0] < _YOUNG:
+        gc.set_threshold(_YOUNG, 50, 1000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+_YOUNG: Final = 100_000
+
+
 class BuildSession:
     """Open evidence for building. Use as a context manager; nothing is written.
 
@@ -44,14 +63,16 @@ class BuildSession:
         self.index = Index()
         self.readings = Readings(self.archive, self.index)
         try:
-            index_attempt(self.archive, self.index, self.readings, progress)
-            self._refuse_nothing()
-            self.readings.complete()
-            self._nodes = self._graph_nodes()
-            self._told_inputs = {
-                response_id: [ordinal for ordinal, _ in told] for response_id, told in self.index.native_calls.items()
-            }
-            self.conversations = self._conversations()
+            with few_collections():
+                index_attempt(self.archive, self.index, self.readings, progress)
+                self._refuse_nothing()
+                self.readings.complete()
+                self._nodes = self._graph_nodes()
+                self._told_inputs = {
+                    response_id: [ordinal for ordinal, _ in told]
+                    for response_id, told in self.index.native_calls.items()
+                }
+                self.conversations = self._conversations()
         except EvidenceError as err:
             self.archive.close()
             sources = self.archive.sources()
@@ -73,9 +94,11 @@ class BuildSession:
         keys = conversation.documents.keys()
         keys.by_response_id = self._told_inputs
         nodes = self._nodes
-        plan = plan_steps(self.index, conversation.wires, conversation.heads, keys, nodes, inference=self._inference)
-        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, nodes)
-        return builder.run(sinks)
+        wires, heads = conversation.wires, conversation.heads
+        with few_collections():
+            plan = plan_steps(self.index, wires, heads, keys, nodes, inference=self._inference)
+            builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, nodes)
+            return builder.run(sinks)
 
     def _graph_nodes(self) -> GraphNodes | None:
         payloads = any("abb_framework" in head.dialects for head in self.index.otel.values())

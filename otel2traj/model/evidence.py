@@ -87,6 +87,8 @@ class SpanRecord:
     dropped_links: int = 0
     live: bool = False
     """A snapshot of a span that had not ended."""
+    raw: memoryview | bytes | None = None
+    """The recorded bytes, where the reader has them at hand. They belong to a block: keep a digest, not them."""
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -26,6 +27,8 @@ class Part(NamedTuple):
 
     what: str
     ref: EvidenceRef
+    sha256: str | None = None
+    """Of the recorded bytes, where they were at hand."""
 
 
 class EmittedCall(NamedTuple):
@@ -73,8 +76,8 @@ class SpanHead:
     """A log group whose records carry the span id of the very call they tell of."""
     # set by the glance at its content: model calls
     response_id: str | None = None
-    emitted: list[EmittedCall] = field(default_factory=list)
-    reported: list[Reported] = field(default_factory=list)
+    emitted: Sequence[EmittedCall] = ()
+    reported: Sequence[Reported] = ()
     has_content: bool = False
     has_output: bool = False
     # tool executions
@@ -136,8 +139,8 @@ class WireHead:
     truncated: bool = False
     # set by the glance
     response_id: str | None = None
-    emitted: list[EmittedCall] = field(default_factory=list)
-    reported: list[Reported] = field(default_factory=list)
+    emitted: Sequence[EmittedCall] = ()
+    reported: Sequence[Reported] = ()
 
     def order(self) -> tuple[int, int, str, int]:
         """Sort key: when it was sent, or the first that is known of it."""
@@ -170,7 +173,7 @@ class ModelCall:
     ordinal: str | None = None
     step_id: int = 0
 
-    def emitted(self) -> list[EmittedCall]:
+    def emitted(self) -> Sequence[EmittedCall]:
         """The wire's word where it has one, else the span's."""
         if self.wire is not None and self.wire.response is not None and self.wire.error is None:
             return self.wire.emitted
@@ -178,12 +181,12 @@ class ModelCall:
             for head in (self.span, *self.span.twins, *self.lenders):
                 if head.emitted:
                     return head.emitted
-        return []
+        return ()
 
-    def reported(self) -> list[Reported]:
+    def reported(self) -> Sequence[Reported]:
         if self.wire is not None and self.wire.request is not None:
             return self.wire.reported
-        return self.span.reported if self.span is not None else []
+        return self.span.reported if self.span is not None else ()
 
     def order(self) -> tuple[int, int, str, int]:
         if self.wire is not None:
@@ -212,9 +215,13 @@ class Execution:
         return [self.head, *self.head.twins, *self.wrappers]
 
     def tool_call_id(self) -> str | None:
+        if self.head.tool_call_id is not None:
+            return self.head.tool_call_id
         return next((h.tool_call_id for h in self.heads() if h.tool_call_id is not None), None)
 
     def id_rule(self) -> str:
+        if self.head.tool_call_id is not None:
+            return self.head.id_rule
         return next((h.id_rule for h in self.heads() if h.tool_call_id is not None), "tool_call_id")
 
     def tool_name(self) -> str | None:

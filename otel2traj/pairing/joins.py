@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from ..model.evidence import Notice
@@ -92,19 +92,19 @@ def join_emitted(
         loose.remove(mine)
 
 
-def _emitted_by_span(call: ModelCall) -> list[EmittedCall]:
+def _emitted_by_span(call: ModelCall) -> Sequence[EmittedCall]:
     assert call.span is not None
     heads = (call.span, *call.span.twins, *call.lenders)
     return next((head.emitted for head in heads if head.emitted), [])
 
 
-def _ids(emitted: list[EmittedCall]) -> frozenset[str] | None:
+def _ids(emitted: Sequence[EmittedCall]) -> frozenset[str] | None:
     """The ids of an answer's tool calls; None where there is none or one has no id."""
     ids = [item.id for item in emitted if item.id is not None]
     return frozenset(ids) if ids and len(ids) == len(emitted) else None
 
 
-def _sole_emitters(answers: Iterable[tuple[T, list[EmittedCall]]]) -> dict[frozenset[str], T]:
+def _sole_emitters(answers: Iterable[tuple[T, Sequence[EmittedCall]]]) -> dict[frozenset[str], T]:
     """Answers by the set of ids they emitted, where no other answer emitted any of them."""
     answers = list(answers)
     times: dict[str | None, int] = {}

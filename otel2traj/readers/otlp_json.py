@@ -113,7 +113,7 @@ class OtlpJson:
         if extents is None:
             yield from self._document(decode_document(doc.view()), doc)
             return
-        counted, one_line = doc.start, doc.one_line
+        counted, one_line, view = doc.start, doc.one_line, memoryview(buffer)
         place = iter(extents)
         for context, heads in zip(contexts, groups, strict=True):
             fresh = True
@@ -127,6 +127,7 @@ class OtlpJson:
                 ref = EvidenceRef(path, base + begin, end - begin, line)
                 record = span_record(head, context, ref)
                 if record is not None:
+                    record.raw = view[begin:end]
                     yield record
                 else:
                     yield from self._slow(buffer[begin:end], context, ref)
