@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from ... import __version__
 from ...canonical import JsonObject
-from ...errors import EvidenceError
+from ...errors import EvidenceError, Otel2TrajError
 from ...model.finding import Finding, Severity
 from ..constraints import Document, check_document, document_from_json
 from . import aer as _aer
 from . import clock as _clock
+from . import derivation as _derivation
 from . import linkage as _linkage
 from . import profile as _profile
 from . import roundtrip as _roundtrip
@@ -19,6 +21,7 @@ from . import sem as _sem
 from . import structure as _structure
 from .aer import validate_aer
 from .clock import validate_clock
+from .derivation import compare_records, other_version, validate_derivation
 from .linkage import DigestOf, Read, validate_linkage
 from .profile import validate_profile
 from .resolve import AerIndex
@@ -35,6 +38,7 @@ TIERS: Final = {
     "3d": "PROV: clocks (warnings)",
     "4": "PROV: W3C round trip",
     "5": "evidence linkage",
+    "6": "derived again: AER from evidence, SEM and PROV from AER",
 }
 RULES: Final = {
     "1": _aer.RULES,
@@ -44,8 +48,13 @@ RULES: Final = {
     "3d": _clock.RULES,
     "4": _roundtrip.RULES,
     "5": _linkage.RULES,
+    "6": _derivation.RULES,
 }
 """The rules of each tier, with a sentence each. Those of 3b are the constraints of the recommendation."""
+
+
+Project = Callable[[Sequence[bytes]], Iterable[bytes]]
+"""Makes the AER of the same evidence again, with the origin, attempt and fixtures that the given one names."""
 
 
 @dataclass(slots=True)
@@ -96,9 +105,13 @@ def validate(
     read: Read | None = None,
     digest_of: DigestOf | None = None,
     roundtrip: bool = True,
+    again: Project | None = None,
 ) -> list[TierResult]:
     """All tiers, in order, over what is given. Lines carry their LF. `read` and `digest_of` are
-    those of `validate_linkage`."""
+    those of `validate_linkage`; `again` projects the AER from its evidence once more, given the one that is checked."""
+    document, unreadable = (None, []) if prov is None else _structure.parse(prov)
+    sems_given = [list(sem) for sem in sems]
+    last = _derived_again(document, aer, sems_given, again)
     results = [not_run("1", "no AER was given") if aer is None else passed_or_failed("1", validate_aer(aer))]
     index: AerIndex | None = None
     if aer is not None:
@@ -107,18 +120,18 @@ def validate(
         except EvidenceError:
             index = None  # tier 1 has said so
     no_aer = "no AER was given" if aer is None else "the AER is malformed: see tier 1"
-    sems = list(sems)
-    if not sems or index is None:
-        results.append(not_run("2", "no SEM was given" if not sems else no_aer))
+    if aer is not None and document is not None and not is_ours(document):
+        results[0] = _not_about(results[0])
+    if not sems_given or index is None:
+        results.append(not_run("2", "no SEM was given" if not sems_given else no_aer))
     else:
-        results.append(passed_or_failed("2", [one for sem in sems for one in validate_sem(sem, index)]))
-    document, unreadable = (None, []) if prov is None else _structure.parse(prov)
+        results.append(passed_or_failed("2", [one for sem in sems_given for one in validate_sem(sem, index)]))
     if prov is None or document is None:
         results.append(
             not_run("3a", "no PROV document was given") if prov is None else passed_or_failed("3a", unreadable)
         )
         why = "no PROV document was given" if prov is None else "the document cannot be read"
-        return results + [not_run(tier, why) for tier in ("3b", "3c", "3d", "4", "5")]
+        return [*results, *(not_run(tier, why) for tier in ("3b", "3c", "3d", "4", "5")), last]
     results.append(passed_or_failed("3a", validate_structure(prov)))
     results.append(passed_or_failed("3b", validate_constraints(document)))
     ours = is_ours(document)
@@ -131,7 +144,31 @@ def validate(
     else:
         remarks = [] if read is not None else ["raw bytes not looked at: no evidence was given"]
         results.append(passed_or_failed("5", validate_linkage(document, index, read, digest_of), remarks))
-    return results
+    return [*results, last]
+
+
+def _not_about(tier: TierResult) -> TierResult:
+    """An AER was given, and the document is not of this vocabulary: it cannot be about it."""
+    message = "the document is not of the apv namespace, so it is not about the AER that was given"
+    return TierResult("1", "failed", [*tier.findings, Finding("aer.document", message)], tier.remarks)
+
+
+def _derived_again(
+    document: JsonObject | None, aer: Sequence[bytes] | None, sems: Sequence[Sequence[bytes]], again: Project | None
+) -> TierResult:
+    if aer is None:
+        return not_run("6", "no AER was given")
+    findings = other_version(aer, f"otel2traj {__version__}")
+    findings += validate_derivation(document, aer, sems)
+    remarks = []
+    if again is None:
+        remarks.append("the AER was not derived again: no evidence was given")
+    else:
+        try:
+            findings += compare_records("derivation.aer", aer, again(aer))
+        except Otel2TrajError as err:
+            findings.append(Finding("derivation.impossible", f"from the evidence: {type(err).__name__}: {err}"))
+    return passed_or_failed("6", findings, remarks)
 
 
 def _round(prov: bytes, document: JsonObject) -> TierResult:

@@ -18,6 +18,7 @@ from ..rules import catalogue
 from ..shape import well_formed
 
 RULES: Final = {
+    "aer.document": "A document that is checked with an AER is about it.",
     "aer.json": "Every line is a JSON object.",
     "aer.form": "The values of a record have the types they should.",
     "aer.canonical": "Every line is the RFC 8785 form of its object, and ends in LF.",

@@ -27,7 +27,7 @@ def test_export_and_validate(tmp_path: Path) -> None:
     found = run("validate", document, "--aer", aer, "--sem", sem, "--evidence", ATTEMPT, "--no-roundtrip", "--json")
     assert found.returncode == 0
     tiers = [json.loads(line) for line in found.stdout.splitlines()]
-    assert [one["tier"] for one in tiers] == ["1", "2", "3a", "3b", "3c", "3d", "4", "5"]
+    assert [one["tier"] for one in tiers] == ["1", "2", "3a", "3b", "3c", "3d", "4", "5", "6"]
     assert {one["status"] for one in tiers if one["tier"] != "4"} == {"passed"}
     assert found.stderr == "p.json: 7 of 8 tiers ran, 0 failed\n"
     assert run("export", ATTEMPT, "--profile", "injection").stdout == document.read_text()

@@ -34,7 +34,7 @@ def test_the_document_is_clean_in_every_tier() -> None:
     document = derive_prov(lines, sems(lines))
     results = validate(prov=document, aer=lines, sems=sems(lines), read=read, digest_of=digest_of)
     assert {one.tier: (one.status, one.findings) for one in results} == {
-        tier: ("passed", []) for tier in ("1", "2", "3a", "3b", "3c", "3d", "4", "5")
+        tier: ("passed", []) for tier in ("1", "2", "3a", "3b", "3c", "3d", "4", "5", "6")
     }
 
 

@@ -473,16 +473,48 @@ def test_junk_is_a_finding_or_an_error_and_never_a_crash(seed: int) -> None:
     made = encoded(spoilt(document(), chance))
     for aer, others, whole in ((lines, sems(rich_aer()), encoded(document())), (list(rich_aer()), sem, made)):
         results = validate(prov=whole, aer=aer, sems=others, read=read, roundtrip=False)
-        assert len(results) == 8
+        assert len(results) == 9
         with contextlib.suppress(Otel2TrajError):
             derive_prov(aer, others)
     with contextlib.suppress(Otel2TrajError):
         sems(lines)
 
 
+def _derived(**given: Any) -> set[str]:
+    lines = rich_aer()
+    usual: dict[str, Any] = {"prov": encoded(document()), "aer": lines, "sems": sems(lines)}
+    results = validate(**{**usual, **given}, roundtrip=False)
+    return {found.rule for one in results if one.tier in ("1", "6") for found in one.findings}
+
+
+def _fewer(lines: list[bytes]) -> list[bytes]:
+    return [*lines[:1], *lines[2:]]
+
+
+DERIVED: dict[str, Callable[[], set[str]]] = {
+    "derivation.aer": lambda: _derived(again=lambda aer: _fewer(list(aer))),
+    "derivation.sem": lambda: _derived(sems=[_fewer(list(sems(rich_aer())[0]))]),
+    "derivation.prov": lambda: _derived(prov=encoded({**document(), "bundle": {}})),
+    "derivation.impossible": lambda: _derived(again=_refuse),
+    "derivation.version": lambda: _derived(
+        aer=changed(lambda found: found["ex"]["adapter"].update(software="otel2traj 0.0.1"))
+    ),
+    "aer.document": lambda: _derived(prov=encoded(document()).replace(b"agentprov/ns#", b"agentprow/ns#")),
+}
+
+
+def _refuse(aer: Any) -> list[bytes]:
+    raise Otel2TrajError("the evidence is gone")
+
+
+@pytest.mark.parametrize("rule", DERIVED)
+def test_what_is_not_what_it_was_derived_from_is_named(rule: str) -> None:
+    assert rule in DERIVED[rule]()
+
+
 def test_every_rule_has_a_mutation() -> None:
     covered = {rule for table in (AER, SEM, STRUCTURE, PROFILE, CLOCK, ROUND, LINKAGE) for rule, _ in table.values()}
-    covered |= set(RAW.values())
+    covered |= set(RAW.values()) | set(DERIVED)
     assert covered == {rule for rules in RULES.values() for rule in rules}
 
 
