@@ -29,7 +29,7 @@ def test_export_and_validate(tmp_path: Path) -> None:
     tiers = [json.loads(line) for line in found.stdout.splitlines()]
     assert [one["tier"] for one in tiers] == ["1", "2", "3a", "3b", "3c", "3d", "4", "5", "6"]
     assert {one["status"] for one in tiers if one["tier"] != "4"} == {"passed"}
-    assert found.stderr == "p.json: 7 of 8 tiers ran, 0 failed\n"
+    assert found.stderr == "p.json: 8 of 9 tiers ran, 0 failed\n"
     assert run("export", ATTEMPT, "--profile", "injection").stdout == document.read_text()
 
 
