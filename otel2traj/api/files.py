@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 from ..errors import EvidenceError
 
+_BUFFER = 1 << 16
+
 
 @contextmanager
 def replacing(file: Path) -> Iterator[BinaryIO]:
@@ -17,10 +19,10 @@ def replacing(file: Path) -> Iterator[BinaryIO]:
     could cost, the new bytes are on the disk before it goes."""
     temporary = f"{file}.tmp"
     try:
-        stream = open(temporary, "w+b")  # noqa: SIM115
+        stream = open(temporary, "w+b", _BUFFER)  # noqa: SIM115
     except FileNotFoundError:
         file.parent.mkdir(parents=True, exist_ok=True)
-        stream = open(temporary, "w+b")  # noqa: SIM115
+        stream = open(temporary, "w+b", _BUFFER)  # noqa: SIM115
     try:
         with stream:
             yield stream

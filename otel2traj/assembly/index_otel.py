@@ -25,7 +25,8 @@ def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecor
         return
     if isinstance(span.attributes, LazyAttributes):
         span.attributes = span.attributes.plain()  # every dialect will look, and most at many
-    found = dialects.classify(span)
+    known = dialects.recognise(span)
+    found = dialects.classify(span, known)
     head = SpanHead(
         recorder=Recorder.OTEL,
         source=source.path,
@@ -49,7 +50,7 @@ def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecor
     )
     index.otel[key] = head
     if head.role is Role.MODEL_CALL or head.role is Role.TOOL_EXECUTION:
-        readings.take(head, span)
+        readings.take(head, span, known)
     if found.role is not None:
         index.scopes.setdefault((span.scope_name, span.scope_version), source.path)
     if found.log_key is not None:

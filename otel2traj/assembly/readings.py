@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from .. import dialects
 from ..canonical import sha256_canonical, sha256_hex
+from ..dialects.front import Seen
 from ..evidence import Index
 from ..messages import PartKind
 from ..model.evidence import SpanRecord
@@ -49,13 +51,13 @@ class Readings:
         self._started_with: dict[SpanHead, ToolCall | None] = {}
         """The tool call of the nearest task that was started with one, by every chain span below it."""
 
-    def take(self, head: SpanHead, span: SpanRecord) -> None:
+    def take(self, head: SpanHead, span: SpanRecord, known: Sequence[Seen]) -> None:
         """Read a call or an execution while its record is at hand."""
         if span.raw is not None:
             head.parts = [head.parts[0]._replace(sha256=sha256_hex(span.raw))]
         if head.finished and head.framework_span_id is None and "abb.kind" not in span.attributes:
             self._taken.add(head)
-            self._note(head, dialects.read(span))
+            self._note(head, dialects.read(span, (), known))
 
     def complete(self) -> None:
         """Read what is left of the index, wire calls first, and settle which request reports a result first."""

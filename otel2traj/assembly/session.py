@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -35,19 +33,8 @@ class Conversation:
     documents: Documents = field(default_factory=Documents)
 
 
-@contextmanager
-def few_collections() -> Iterator[None]:
-    """A build keeps what it makes and makes no circles: Python's cyclic collector looks seldom meanwhile."""
-    before = gc.get_threshold()
-    if 0 < before[0] < _YOUNG:
-        gc.set_threshold(_YOUNG, 50, 1000)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
 _YOUNG: Final = 100_000
+"""A build keeps what it makes and makes no circles: while a session is open, Python's collector looks this seldom."""
 
 
 class BuildSession:
@@ -62,31 +49,36 @@ class BuildSession:
         self._inference = inference
         self.index = Index()
         self.readings = Readings(self.archive, self.index)
+        self._collector = gc.get_threshold()
+        if 0 < self._collector[0] < _YOUNG:
+            gc.set_threshold(_YOUNG, 50, 1000)
         try:
-            with few_collections():
-                index_attempt(self.archive, self.index, self.readings, progress)
-                self._refuse_nothing()
-                self.readings.complete()
-                self._nodes = self._graph_nodes()
-                self._told_inputs = {
-                    response_id: [ordinal for ordinal, _ in told]
-                    for response_id, told in self.index.native_calls.items()
-                }
-                self.conversations = self._conversations()
+            index_attempt(self.archive, self.index, self.readings, progress)
+            self._refuse_nothing()
+            self.readings.complete()
+            self._nodes = self._graph_nodes()
+            self._told_inputs = {
+                response_id: [ordinal for ordinal, _ in told] for response_id, told in self.index.native_calls.items()
+            }
+            self.conversations = self._conversations()
         except EvidenceError as err:
-            self.archive.close()
+            self._close()
             sources = self.archive.sources()
             err.sources = tuple({"path": source.path, "sha256": source.sha256} for source in sources)
             err.warnings = tuple(notice.render() for notice in unique([*self.index.notices, *self.archive.notices]))
             raise
         except BaseException:
-            self.archive.close()
+            self._close()
             raise
 
     def __enter__(self) -> BuildSession:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, err: BaseException | None, tb: TracebackType | None) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        gc.set_threshold(*self._collector)
         self.archive.close()
 
     def build(self, conversation: Conversation, *sinks: StepSink) -> Summary:
@@ -94,11 +86,9 @@ class BuildSession:
         keys = conversation.documents.keys()
         keys.by_response_id = self._told_inputs
         nodes = self._nodes
-        wires, heads = conversation.wires, conversation.heads
-        with few_collections():
-            plan = plan_steps(self.index, wires, heads, keys, nodes, inference=self._inference)
-            builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, nodes)
-            return builder.run(sinks)
+        plan = plan_steps(self.index, conversation.wires, conversation.heads, keys, nodes, inference=self._inference)
+        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, nodes)
+        return builder.run(sinks)
 
     def _graph_nodes(self) -> GraphNodes | None:
         payloads = any("abb_framework" in head.dialects for head in self.index.otel.values())

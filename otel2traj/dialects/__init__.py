@@ -18,7 +18,7 @@ from .claude_code_logs import CLAUDE_CODE_LOGS
 from .claude_code_traces import CLAUDE_CODE_TRACES
 from .codex_cli import CODEX_CLI
 from .crewai_native import CREWAI_NATIVE
-from .front import Front
+from .front import Front, Seen
 from .gemini_cli import GEMINI_CLI, GEMINI_CLI_LOGS
 from .github_copilot import GITHUB_COPILOT
 from .google_adk_v1 import GOOGLE_ADK_V1
@@ -125,16 +125,22 @@ LOG_DIALECTS: Registry[LogDialect] = Registry(
 _FRONT = Front(DIALECTS)
 
 
-def classify(span: SpanRecord) -> Classified:
+def recognise(span: SpanRecord) -> Sequence[Seen]:
+    """Who knows the span, for whoever asks more than one question about it."""
+    return _FRONT.recognise(span)
+
+
+def classify(span: SpanRecord, known: Sequence[Seen] | None = None) -> Classified:
     """Role and identifiers of a span, for the first pass. `role` is None where no dialect recognises it."""
-    return _FRONT.classify(span)
+    return _FRONT.classify(_FRONT.recognise(span) if known is None else known)
 
 
-def read(span: SpanRecord, logs: Sequence[LogRecord] = ()) -> Reading:
+def read(span: SpanRecord, logs: Sequence[LogRecord] = (), known: Sequence[Seen] | None = None) -> Reading:
     """All that the dialects say of a span, its events, and the log records that tell of it: those that carry its span
     id, and those whose own key is its `log_key`."""
-    reading = _FRONT.read(span, logs)
-    fill_from_logs(reading, span, logs, LOG_DIALECTS)
+    reading = _FRONT.read(_FRONT.recognise(span) if known is None else known, logs)
+    if logs:
+        fill_from_logs(reading, span, logs, LOG_DIALECTS)
     return reading
 
 

@@ -45,6 +45,9 @@ class Asked(NamedTuple):
     """Which of `FIRST` the dialect may find on such a span."""
 
 
+Seen = tuple[Asked, SpanRecord]
+"""A dialect that recognised a span, and the span without what the dialects before it know to be something else."""
+
 FIRST: Final = frozenset({"conversation_id", "agent_name", "agent_path"})
 
 
@@ -101,29 +104,34 @@ class Front:
             self._folded[form] = found
         return found
 
-    def recognising(self, span: SpanRecord) -> list[Dialect]:
-        return [c.dialect for c in self.candidates(span) if not c.asks or c.dialect.confirms(span)]
+    def recognise(self, span: SpanRecord) -> list[Seen]:
+        """The dialects whose own the span is, in order, each with the span as it is to see it."""
+        found: list[Seen] = []
+        for asked in self.candidates(span):
+            dialect = asked.dialect
+            if asked.asks and not dialect.confirms(span):
+                continue
+            found.append((asked, span))
+            if asked.hides:
+                span = veil(span, dialect.hidden(span))
+        return found
 
-    def classify(self, span: SpanRecord) -> Classified:
+    def classify(self, known: Sequence[Seen]) -> Classified:
         """Role and identifiers: the first dialect that says one is heard. `role` None: nobody knows the span."""
         found = Classified()
-        names: list[str] = []
-        asked: list[tuple[SpanDialect | None, SpanRecord, Classified | None, frozenset[str]]] = []
-        for dialect, asks, hides, plain, there in self.candidates(span):
-            if asks and not dialect.confirms(span):
-                continue
-            names.append(dialect.name)
-            said = None if plain is not None else dialect.classify(span)
-            if found.role is None:
-                found.role = plain.role(span) if plain is not None else said.role if said is not None else None
-            asked.append((plain, span, said, there))
-            if hides:
-                span = veil(span, dialect.hidden(span))
+        told: dict[str, Classified] = {}
+        for asked, seen in known:
+            if asked.plain is None:
+                said = told[asked.dialect.name] = asked.dialect.classify(seen)
+                found.role = said.role if found.role is None else found.role
+            elif found.role is None:
+                found.role = asked.plain.role(seen)
         acts = found.role in STEP_ROLES
-        for plain, seen, said, there in asked:
-            if said is not None:
-                _fill(found, said)
-            elif plain is not None:
+        for asked, seen in known:
+            plain, there = asked.plain, asked.there
+            if plain is None:
+                _fill(found, told[asked.dialect.name])
+            elif there:
                 fields = plain.fields
                 if found.conversation_id is None and "conversation_id" in there:
                     found.conversation_id = fields.first("conversation_id", seen.attributes)
@@ -132,23 +140,21 @@ class Front:
                         found.agent_name = plain.who(seen)
                     if found.agent_path is None and "agent_path" in there:
                         found.agent_path = fields.first("agent_path", seen.attributes)
-        found.dialects = tuple(names)
+        found.dialects = tuple([asked.dialect.name for asked, _ in known])
         return found
 
-    def read(self, span: SpanRecord, logs: Sequence[LogRecord] = ()) -> Reading:
+    def read(self, known: Sequence[Seen], logs: Sequence[LogRecord] = ()) -> Reading:
         """One reading of all dialects: each fills what is still missing; identifiers that differ are told."""
         merged: Reading | None = None
-        bare = not span.events and not logs
         heard: list[str] = []
-        for dialect, asks, hides, plain, _ in self.candidates(span):
-            if asks and not dialect.confirms(span):
-                continue
-            if bare and plain is not None and plain.covered_by in heard and merged is not None and not merged.notices:
-                continue
+        for asked, span in known:
+            dialect, plain = asked.dialect, asked.plain
+            if plain is not None and plain.covered_by in heard and not (span.events or logs):
+                assert merged is not None
+                if not merged.notices:
+                    continue
             heard.append(dialect.name)
             said = _read(dialect, span, logs)
-            if hides:
-                span = veil(span, dialect.hidden(span))
             if merged is None:
                 merged = said
             else:
@@ -160,7 +166,7 @@ class Front:
 
     def unmapped_keys(self, span: SpanRecord) -> tuple[str, ...]:
         """Attributes in the namespaces of this room that no dialect of the span reads, digits folded, sorted."""
-        dialects = self.recognising(span)
+        dialects = [asked.dialect for asked, _ in self.recognise(span)]
         out: set[str] = set()
         for key in span.attributes:
             if not key.startswith(NAMESPACES):
