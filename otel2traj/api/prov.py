@@ -91,7 +91,7 @@ def check(
             raise EvidenceError(f"{file.name} is not UTF-8", code="prov.provn") from err
         why = "a PROV-N document"
         read = [passed_or_failed("3a", []), passed_or_failed("3b", check_document(read_provn(text)))]
-        return [*(not_run(t, why) for t in ("1", "2")), *read, *(not_run(t, why) for t in ("3c", "3d", "4", "5"))]
+        return [*(not_run(t, why) for t in ("1", "2")), *read, *(not_run(t, why) for t in ("3c", "3d", "4", "5", "6"))]
     if kind == "aer":
         given = data.splitlines(keepends=True)
         if evidence is None:

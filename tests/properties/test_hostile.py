@@ -234,7 +234,7 @@ def test_nothing_but_damage(tmp_path: Path) -> None:
     assert len(document["warnings"]) == 3
     document = build(HOSTILE / "only-damaged-lines.jsonl", tmp_path)
     assert (document["status"], document["steps"]) == ("failed", [])
-    assert document["error"]["type"] == "EvidenceError"
+    assert document["error"]["type"] == "NothingRecordedError"
     assert "could not be read" in document["error"]["message"]
     assert [source["path"] for source in document["sources"]] == ["only-damaged-lines.jsonl"]
     assert [warning.rpartition(":")[2] for warning in document["warnings"]] == ["1)", "2)", "3)", "4)"]

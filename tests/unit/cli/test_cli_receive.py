@@ -10,6 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from otel2traj.cli import receive as command
+from otel2traj.errors import UsageError
 
 
 @pytest.fixture
@@ -61,5 +62,5 @@ def test_a_token_may_come_from_the_environment(
 
 
 def test_where_to_write_must_be_said(seen: list[Any]) -> None:
-    assert invoke().exit_code == 2
+    assert isinstance(invoke().exception, UsageError)
     assert seen == []
