@@ -36,11 +36,11 @@ def read(path: Path, **limits: int) -> tuple[list[SpanRecord | LogRecord], list[
 
 
 def plain(record: SpanRecord | LogRecord, ref: bool = False) -> dict[str, Any]:
-    """A record as plain data, without its address unless that is wanted."""
+    """A record as plain data, without its bytes, and without its address unless that is wanted."""
     out: dict[str, Any] = {}
     for one in dataclasses.fields(record):
         value = getattr(record, one.name)
-        if one.name == "ref" and not ref:
+        if (one.name == "ref" and not ref) or one.name == "raw":
             continue
         if one.name == "events":
             value = [event(item) for item in value]
