@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 
 COMMANDS: tuple[str, ...] = (
+    "record",
     "build",
     "info",
     "validate",

@@ -1,0 +1,1 @@
+"""The folder that `--instrument` puts first on the command's `PYTHONPATH`."""

@@ -1,0 +1,52 @@
+"""Agents on the command line, one declared file each: variables, arguments, files and where the session file lies.
+
+In every value `{otlp}` is the OTLP endpoint, `{openai}`, `{gemini}` and so on are local base URLs, `{attempt}` is
+the run's id, `{scratch}` a private folder of the recording.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+
+def recipes() -> dict[str, dict[str, Any]]:
+    """Every recipe by its program's name."""
+    out = {}
+    for file in sorted(files(__package__).iterdir(), key=lambda item: item.name):
+        if file.name.endswith(".toml"):
+            recipe = tomllib.loads(file.read_text("utf-8"))
+            out[recipe["program"]] = recipe
+    return out
+
+
+def adapt(
+    command: list[str], env: Mapping[str, str], otlp: str, bases: Mapping[str, str], attempt: str, out: Path
+) -> tuple[list[str], dict[str, str], str | None]:
+    """The command and the further variables by the recipe of its program, and that program's name; all as it was where
+    there is none. A variable that the user set stays."""
+    program = Path(command[0]).name
+    recipe = recipes().get(program)
+    if recipe is None:
+        return command, {}, None
+    scratch = Path(env.get("HOME", "/")) / ".cache" / "otel2traj" / attempt
+    values = {"otlp": otlp, "attempt": attempt, "scratch": str(scratch), **bases}
+
+    def fill(text: str) -> str:
+        for name, value in values.items():
+            text = text.replace("{" + name + "}", value)
+        return text
+
+    for name, content in recipe.get("files", {}).items():
+        scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (scratch / name).write_text(fill(content), "utf-8")
+    more = {name: fill(value) for name, value in recipe.get("env", {}).items() if name not in env}
+    extra = [fill(word) for word in recipe.get("arguments", ())]
+    after = recipe.get("after")
+    if extra and after in command:
+        at = command.index(after) + 1
+        command = [*command[:at], *extra, *command[at:]]
+    return command, more, program
