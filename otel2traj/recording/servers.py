@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 import threading
 from collections.abc import Iterator
@@ -66,6 +67,7 @@ class Servers:
 
 
 def _server(app: Any) -> _Server:
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # its remarks would stand among the command's
     config = uvicorn.Config(
         app,
         log_config=None,
