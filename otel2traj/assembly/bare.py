@@ -60,10 +60,11 @@ def split_conversations(index: Index, wires: list[WireHead], heads: list[SpanHea
         part.heads.extend(members)
         part_of_trace[trace] = part
     for part in parts.values():
-        first_seen = {trace: number for number, trace in enumerate(_live(part, by_trace), 1)}
-        for head in part.heads:
-            number = first_seen.get(_trace_key(head))
-            head.ordinal = None if number is None else f"{number:04d}"
+        ordinals = {trace: f"{number:04d}" for number, trace in enumerate(_live(part, by_trace), 1)}
+        for trace in part.traces:
+            ordinal = ordinals.get(trace)
+            for head in by_trace[trace]:
+                head.ordinal = ordinal
     _place_wires(index, wires, parts, part_of_trace)
     return [part for part in parts.values() if part.wires or _acts(part.heads)]
 
@@ -78,6 +79,8 @@ def _acts(heads: list[SpanHead]) -> bool:
 
 
 def _place_wires(index: Index, wires: list[WireHead], parts: dict[str, Part], part_of_trace: dict[str, Part]) -> None:
+    if not wires:
+        return
     by_response: dict[str, set[str]] = {}
     for trace, part in part_of_trace.items():
         for head in part.heads:

@@ -86,7 +86,8 @@ def execution_evidence(archive: Archive, execution: Execution, more: Iterable[Pa
     out = identity(execution)
     out["started_at"], out["ended_at"] = format_ns(execution.head.start_ns), format_ns(execution.head.end_ns)
     parts = [part for head in execution.heads() for part in head.parts]
-    out["records"] = records_of(archive, [*parts, *more])
+    parts.extend(more)
+    out["records"] = records_of(archive, parts)
     if execution.wrappers:
         out["wrappers"] = [interaction_id(head.interaction_key()) for head in execution.wrappers]
     return out

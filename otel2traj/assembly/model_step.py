@@ -65,7 +65,7 @@ class ModelStepReader:
         if call.span is None:
             return Reading()
         heads: list[SpanHead] = [call.span, *call.span.twins, *call.lenders]
-        return combine(self._readings.of(head) for head in heads)
+        return combine([self._readings.of(head) for head in heads])
 
 
 _ELSEWHERE = ("previous_response_id", "input_messages_delta", "input_messages_ref", "output_messages_ref")

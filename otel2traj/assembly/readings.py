@@ -24,7 +24,6 @@ KEEP_BYTES: Final = 24 << 20
 """How many recorded bytes the readings that are kept may stand for, messages that they share counted once."""
 _LEAST: Final = 512
 """What a reading costs at least."""
-_ACTS: Final = (Role.MODEL_CALL, Role.TOOL_EXECUTION)
 
 Item = tuple[str, str]
 """A tool result that a request reports: (tool call id, digest of the content)."""
@@ -61,16 +60,22 @@ class Readings:
 
     def complete(self) -> None:
         """Read what is left of the index, wire calls first, and settle which request reports a result first."""
-        on_wire = self._wires()
+        on_wire, told_by_logs = self._wires(), bool(self._index.span_logs)
+        executions: list[SpanHead] = []
         for head in self._index.span_heads():
-            if head.role in _ACTS and (head not in self._taken or self._index.logs_of(head)):
+            role = head.role
+            if role is Role.TOOL_EXECUTION:
+                executions.append(head)
+            elif role is not Role.MODEL_CALL:
+                continue
+            if head not in self._taken or (told_by_logs and self._index.logs_of(head)):
                 self._note(head, read_head(self._archive, self._index, head))
         for head, run_id in sorted(self._named, key=lambda named: named[0].order()):
             if head.framework_span_id is None:
                 head.framework_span_id = run_id
                 self._index.alias(head, run_id, run_id.replace("-", "")[:16])
-        for head in self._index.span_heads():
-            if head.role is Role.TOOL_EXECUTION and head.tool_call_id is None:
+        for head in executions:
+            if head.tool_call_id is None:
                 self._from_task(head)
         first: dict[SpanHead, list[Reported]] = {}
         for (_, call_id, digest), (_, head, position) in self._first.items():

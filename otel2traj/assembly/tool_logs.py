@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..canonical import JsonObject, sha256_canonical
+from ..canonical import JsonObject, canonical_bytes
 from ..evidence import Index
 from ..model.evidence import Notice
 from ..model.heads import Execution, ModelCall, Part, SpanHead, ToolLink
@@ -38,12 +38,8 @@ class ToolLogs:
         self._notices = notices
 
     def of_call(self, call: ModelCall, tool_calls: list[ToolCall]) -> list[ToolLog]:
-        links = self._plan.links.get(call, [])
-        out = []
-        for position, tool_call in enumerate(tool_calls):
-            link = next((link for link in links if link.position == position), None)
-            out.append(self._tool_log(tool_call, link))
-        return out
+        links = {link.position: link for link in reversed(self._plan.links.get(call, ()))}
+        return [self._tool_log(tool_call, links.get(position)) for position, tool_call in enumerate(tool_calls)]
 
     def _tool_log(self, tool_call: ToolCall, link: ToolLink | None) -> ToolLog:
         log = ToolLog(
@@ -96,13 +92,14 @@ class ToolLogs:
 
     def attach(self, log: ToolLog, execution: Execution) -> None:
         """Make the execution the fact of a tool log."""
-        reading = combine(self._readings.of(head) for head in execution.heads())
+        heads = execution.heads()
+        reading = combine([self._readings.of(head) for head in heads])
         self._notices.extend(reading.notices)
         if reading.truncated:
             cut = ", ".join(sorted(reading.truncated))
             self._notice("truncated_content", f"span {execution.head.span_id} holds {cut} only cut", execution.head)
         log.outputs = reading.result if reading.result is not None else reading.error
-        finished = any(head.finished for head in execution.heads())
+        finished = any(head.finished for head in heads)
         failed = reading.is_error if reading.is_error is not None else execution.head.failed
         if not finished:
             self._notice("unfinished_span", f"tool execution {execution.head.span_id} never ended", execution.head)
@@ -119,7 +116,7 @@ class ToolLogs:
         recorded = reading.arguments
         if log.input_arguments is None:
             log.input_arguments = recorded
-        elif recorded is not None and sha256_canonical(recorded) != sha256_canonical(log.input_arguments):
+        elif recorded is not None and canonical_bytes(recorded) != canonical_bytes(log.input_arguments):
             log.evidence["recorded_arguments"] = recorded
         if log.tool_name is None:
             log.tool_name = reading.tool_name

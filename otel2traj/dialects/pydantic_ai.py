@@ -77,12 +77,15 @@ class PydanticAi(SpanDialect):
                     draft.put("arguments", arguments)
             draft.put("result", attributes.get("tool_response"))
             return
-        self._read_event_list(draft)
+        if "events" in attributes:
+            self._read_event_list(draft)
         draft.put("output_text", string(attributes.get("final_result")))
         if "pydantic_ai.all_messages" in attributes:
             draft.put("input_text", asked(draft.json("pydantic_ai.all_messages")))
         draft.put("tools", tool_definitions(attributes.get("gen_ai.tool.definitions")))
-        requested = decode(attributes.get("model_request_parameters"), repair=False).value
+        requested = attributes.get("model_request_parameters")
+        if requested is not None:
+            requested = decode(requested, repair=False).value
         if isinstance(requested, dict):
             tools: list[JsonObject] = []
             for key in ("function_tools", "output_tools"):

@@ -51,9 +51,9 @@ class _Sink:
         self._extra = header.extra
 
     def step(self, step: Step) -> None:
-        self._out.write(b"\n" if self._first else b",\n")
+        data = self._json(step_to_json(step))
+        self._out.write(b"\n" + data if self._first else b",\n" + data)
         self._first = False
-        self._out.write(self._json(step_to_json(step)))
 
     def end(self, summary: Summary) -> None:
         self._out.write(b"]" if self._first else b"\n]")
