@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..canonical import JsonValue
+from ..messages.flat import Family, families
 from ..messages.nested import Decoded, at, decode
 from ..model.message import Message, Output, Usage
 from ..model.reading import Reading, Role
@@ -16,13 +17,14 @@ OUTPUT_FIELDS = ("text", "reasoning", "refusal", "tool_calls", "finish_reason", 
 class Draft:
     """What one dialect says of one span. JSON attributes are decoded once a draft."""
 
-    __slots__ = ("_decoded", "attributes", "dialect", "reading")
+    __slots__ = ("_decoded", "_families", "attributes", "dialect", "reading")
 
     def __init__(self, dialect: str, attributes: Mapping[str, Any], role: Role | None = None) -> None:
         self.dialect = dialect
         self.attributes = attributes
         self.reading = Reading(role=role)
         self._decoded: dict[str, Decoded] = {}
+        self._families: dict[str, Family] | None = None
 
     @property
     def role(self) -> Role | None:
@@ -75,6 +77,12 @@ class Draft:
         if found.cut:
             self.cut(*fields)
         return found.value
+
+    def family(self, prefix: str) -> Family:
+        """The indexed flat attributes that begin with `prefix`, which ends in a dot."""
+        if self._families is None:
+            self._families = families(self.attributes)
+        return self._families.get(prefix, [])
 
     def at(self, key: str, path: tuple[str, ...], *fields: str) -> JsonValue:
         """The value at a path inside a JSON attribute, or the attribute itself for an empty path."""

@@ -13,7 +13,7 @@ import msgspec
 
 from ..canonical import JsonError, JsonObject, JsonValue, loads
 from ..messages import Message, Part, PartKind
-from ..messages.nested import REDACTED, decode, ident
+from ..messages.nested import REDACTED, Decoded, decode, ident
 from ..messages.reader import is_item, read_message, read_messages
 
 K = TypeVar("K")
@@ -147,6 +147,20 @@ def _is_id(value: JsonValue) -> bool:
     return value is None or (type(value) is str and ident(value) is value)
 
 
+_DECODED: Final[Memo[str, Decoded]] = Memo(1 << 20)
+
+
+def decoded(value: JsonValue) -> Decoded:
+    """`decode` for texts that span after span repeats, such as the schema of a tool. What it gives is shared."""
+    if type(value) is not str:
+        return decode(value)
+    found = _DECODED.get(value, len(value))
+    if found is None:
+        found = decode(value)
+        _DECODED.put(value, found, len(value))
+    return found
+
+
 _TOOLS: Final[Memo[str, tuple[list[JsonObject] | None]]] = Memo(1 << 20)
 
 
@@ -178,6 +192,8 @@ def of_fields(fields: dict[str, Any], role: str | None, build: Callable[[dict[st
     """The messages of one flattened message: `build` makes the object that `fields` were flattened from."""
     if set(map(type, fields.values())) != {str}:  # equal numbers and truth values are one key
         return Told(read_message(build(fields), role))
+    if fields.get("role"):
+        role = None  # its own
     key = (build, role, *fields.items())
     weight = sum(map(len, fields.values()))
     found = _FLAT.get(key, weight)

@@ -92,7 +92,7 @@ class Litellm(SpanDialect):
         if not _has_parts(draft):
             _completion(draft)
         if "gen_ai.input.messages" not in draft.attributes:
-            asked = [fields for _, fields in family(draft.attributes, "gen_ai.prompt.")]
+            asked = [fields for _, fields in draft.family("gen_ai.prompt.")]
             draft.put_messages([message for fields in asked for message in read_message(fields)])
 
 
@@ -123,7 +123,7 @@ def _has_parts(draft: Draft) -> bool:
 def _completion(draft: Draft) -> None:
     """`gen_ai.completion.N`: N counts tool calls where they have a `function_call`, else answers."""
     calls: list[ToolCall] = []
-    for _, fields in family(draft.attributes, "gen_ai.completion."):
+    for _, fields in draft.family("gen_ai.completion."):
         name = string(fields.get("function_call.name"))
         if name is not None:
             calls.append(ToolCall(None, name, decode_arguments(fields.get("function_call.arguments"))))

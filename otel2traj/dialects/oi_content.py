@@ -7,13 +7,12 @@ from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
 from ..messages.answer import output_of
-from ..messages.flat import family
 from ..messages.nested import REDACTED, decode, ident, is_cut, string
 from ..messages.reader import read_messages, system_value
 from ..model.message import Message, ToolCall
 from .bodies import read_response
 from .draft import Draft
-from .histories import tool_definitions
+from .histories import decoded, tool_definitions
 from .langchain_dump import response_id
 from .oi_messages import oi_messages
 from .tool_payload import call_input, tool_input, tool_result
@@ -56,8 +55,8 @@ def visible(value: JsonValue) -> JsonValue:
 def read_model(draft: Draft) -> None:
     """A model call: indexed messages first, then the JSON of the whole request and response."""
     attributes = draft.attributes
-    messages, gap, shared = oi_messages(attributes, "llm.input_messages.")
-    answers, lost, _ = oi_messages(attributes, "llm.output_messages.")
+    messages, gap, shared = oi_messages(draft, "llm.input_messages.")
+    answers, lost, _ = oi_messages(draft, "llm.output_messages.")
     draft.reading.shared += shared
     if gap and visible(attributes.get("input.value")) is not None:
         whole = _body_messages(draft.json("input.value"))
@@ -77,7 +76,7 @@ def read_model(draft: Draft) -> None:
         output.choices = inner.reading.choices or output.choices
     draft.put_output(output)
     if not draft.reading.has_output():
-        texts = [fields.get("completion.text") for _, fields in family(attributes, "llm.choices.")]
+        texts = [fields.get("completion.text") for _, fields in draft.family("llm.choices.")]
         draft.put_output(output_of([m for text in texts if text for m in read_messages(text, "assistant")]))
     if messages:
         _read_prompt_fallback(draft, only_system=True)
@@ -120,7 +119,7 @@ def _read_prompt_fallback(draft: Draft, *, only_system: bool) -> None:
     elif not only_system and isinstance(body, list):
         draft.put_messages(_body_messages(body))
     if not only_system and draft.reading.messages is None:
-        prompts = [fields.get("prompt.text") for _, fields in family(draft.attributes, "llm.prompts.")]
+        prompts = [fields.get("prompt.text") for _, fields in draft.family("llm.prompts.")]
         draft.put_messages([message for text in prompts if text for message in read_messages(text)])
     if (
         not only_system
@@ -179,8 +178,8 @@ def _complete_calls(calls: list[ToolCall] | None, others: list[ToolCall] | None)
 
 def _read_tools(draft: Draft) -> None:
     tools: list[JsonObject] = []
-    for _, fields in family(draft.attributes, "llm.tools."):
-        schema = decode(fields.get("tool.json_schema", fields.get("json_schema")))
+    for _, fields in draft.family("llm.tools."):
+        schema = decoded(fields.get("tool.json_schema", fields.get("json_schema")))
         if isinstance(schema.value, dict):
             name = fields.get("tool.name")
             bare = name is not None and not any(key in schema.value for key in ("name", "function", "toolSpec"))

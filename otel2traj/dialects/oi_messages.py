@@ -5,20 +5,20 @@ https://github.com/Arize-ai/openinference/blob/python-openinference-semantic-con
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from ..messages.flat import family, has_gap, message_object
+from ..messages.flat import has_gap, message_object
 from ..model.message import Message
+from .draft import Draft
 from .histories import Told, of_fields
 
 UNKNOWN: Final = "unknown"
 """The role of a message whose role was dropped by an attribute limit."""
 
 
-def oi_messages(attributes: Mapping[str, Any], prefix: str) -> Told:
+def oi_messages(draft: Draft, prefix: str) -> Told:
     """Messages of a family (`llm.input_messages.`), cut where some of them were dropped (the indices have gaps)."""
-    indexed = family(attributes, prefix)
+    indexed = draft.family(prefix)
     out: list[Message] = []
     lost, shared = has_gap(indexed), 0
     asked = prefix == "llm.input_messages."

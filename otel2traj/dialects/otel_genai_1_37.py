@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 from ..canonical import JsonValue
 from ..messages import Part, PartKind
 from ..messages.answer import output_of
-from ..messages.nested import decode
+from ..messages.nested import decode, ident
 from ..messages.parts import unwrapped
 from ..messages.reader import system_value
 from ..model.evidence import LogRecord, SpanRecord
@@ -168,7 +168,7 @@ def read_carrier(draft: Draft, attributes: Mapping[str, Any], carrier: str | Non
         draft.reading.shared += len(tools)
     if carrier is not None:
         draft.put("finish_reason", finish(attributes.get("gen_ai.response.finish_reasons")), carrier)
-        draft.put("response_id", attributes.get("gen_ai.response.id"), carrier)
+        draft.put("response_id", ident(attributes.get("gen_ai.response.id")), carrier)
 
 
 def _choices(draft: Draft, attributes: Mapping[str, Any]) -> bool | None:

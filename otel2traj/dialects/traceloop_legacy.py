@@ -19,7 +19,7 @@ from . import traceloop_keys as keys
 from .base import Marks
 from .draft import Draft
 from .gen_ai_keys import PARAMETERS, PROVIDER, REQUEST_MODEL, RESPONSE_MODEL
-from .histories import of_fields
+from .histories import decoded, of_fields
 from .kit import SpanDialect, errors
 from .table import AttributeTable, UsageKeys
 
@@ -82,7 +82,7 @@ class TraceloopLegacy(SpanDialect):
             keys.read_whole(draft, span)
 
     def _read_model(self, draft: Draft) -> None:
-        prompts = family(draft.attributes, "gen_ai.prompt.")
+        prompts = draft.family("gen_ai.prompt.")
         messages: list[Message] = []
         for _, fields in prompts:
             found = of_fields(fields, None, message_object)
@@ -91,14 +91,14 @@ class TraceloopLegacy(SpanDialect):
         draft.put_messages(messages)
         if has_gap(prompts) or any("role" not in fields for _, fields in prompts):
             draft.cut("messages")
-        completions = family(draft.attributes, "gen_ai.completion.")
+        completions = draft.family("gen_ai.completion.")
         answers: list[Message] = []
         for _, fields in completions:
             answers += of_fields(fields, "assistant", message_object).messages
         draft.put_output(output_of(answers, choices=_are_choices(completions)))
         if has_gap(completions):
             draft.cut("text", "tool_calls")
-        draft.put("tools", _tools(draft.attributes))
+        draft.put("tools", _tools(draft))
 
     def settle(self, draft: Draft, span: SpanRecord) -> None:
         if keys.is_handoff(span):
@@ -135,13 +135,13 @@ def message_object(fields: Mapping[str, Any]) -> JsonObject:
     return value
 
 
-def _tools(attributes: Mapping[str, Any]) -> list[JsonObject] | None:
+def _tools(draft: Draft) -> list[JsonObject] | None:
     tools: list[JsonObject] = []
-    for _, fields in family(attributes, "llm.request.functions."):
+    for _, fields in draft.family("llm.request.functions."):
         tool: JsonObject = {key: fields[key] for key in ("name", "description") if fields.get(key) is not None}
         for key in ("parameters", "input_schema"):
             if fields.get(key) is not None:
-                tool["parameters"] = decode(fields[key]).value
+                tool["parameters"] = decoded(fields[key]).value
         tools.append(tool)
     return tools or None
 

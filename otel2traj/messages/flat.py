@@ -16,43 +16,51 @@ from .nested import REDACTED, decode
 
 _CONTENTS: Final = "contents."
 _CONTENT: Final = "content."
-_FAMILY: Final = re.compile(r"([0-9]+)(?:\.|$)(.*)", re.S)
+_INDEXED: Final = re.compile(r"((?:[^.]*\.)+?)([0-9]+)(?:\.(.*))?", re.S)
 
 
-def family(attributes: Mapping[str, Any], prefix: str) -> list[tuple[int, dict[str, Any]]]:
-    """Indexed flat attributes (`llm.input_messages.0.message.role`) as (index, {rest of the name: value}), by index.
+Family = list[tuple[int, dict[str, Any]]]
+"""(index, {rest of the name: value}) by index. Gaps stay gaps: the index says where messages were dropped."""
 
-    `prefix` ends in a dot. Gaps stay gaps: the index says where messages were dropped.
-    """
-    out: dict[int, dict[str, Any]] = {}
-    known = _PLACES.get(prefix)
-    if known is None:
-        known = _PLACES[prefix] = {}
-    for key in attributes:
-        place = known.get(key, _UNASKED)
+
+def families(attributes: Mapping[str, Any]) -> dict[str, Family]:
+    """Indexed flat attributes (`llm.input_messages.0.message.role`), each family under what stands before its index."""
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    for key, value in attributes.items():
+        place = _PLACES.get(key, _UNASKED)
         if place is _UNASKED:
-            place = _place(key, prefix)
-            if len(known) < _MAX_PLACES:
-                known[key] = place
+            place = _place(key)
+            if len(_PLACES) < _MAX_PLACES:
+                _PLACES[key] = place
         if place is None:
             continue
-        index, rest = place
-        found = out.get(index)
-        if found is None:
-            found = out[index] = {}
-        found[rest] = attributes[key]
-    return sorted(out.items()) if len(out) > 1 else list(out.items())
+        prefix, index, rest = place
+        members = found.get(prefix)
+        if members is None:
+            members = found[prefix] = {}
+        fields = members.get(index)
+        if fields is None:
+            fields = members[index] = {}
+        fields[rest] = value
+    return {prefix: sorted(members.items()) for prefix, members in found.items()}
 
 
-def _place(key: str, prefix: str) -> tuple[int, str] | None:
-    match = _FAMILY.match(key, len(prefix)) if key.startswith(prefix) else None
-    return None if match is None or len(match[1]) > 9 else (int(match[1]), sys.intern(match[2]))
+def family(attributes: Mapping[str, Any], prefix: str) -> Family:
+    """One of them; `prefix` ends in a dot."""
+    return families(attributes).get(prefix, [])
 
 
-_PLACES: Final[dict[str, dict[str, tuple[int, str] | None]]] = {}
-"""Where an attribute stands in the family of a prefix, by its name: the same names come with every span."""
+def _place(key: str) -> tuple[str, int, str] | None:
+    match = _INDEXED.fullmatch(key)
+    if match is None or len(match[2]) > 9:
+        return None
+    return sys.intern(match[1]), int(match[2]), sys.intern(match[3] or "")
+
+
+_PLACES: Final[dict[str, tuple[str, int, str] | None]] = {}
+"""Where an attribute stands, by its name: the same names come with every span."""
 _MAX_PLACES: Final = 16384
-_UNASKED: Final = (-1, "")
+_UNASKED: Final = ("", -1, "")
 
 
 def has_gap(indexed: Sequence[tuple[int, Any]]) -> bool:
@@ -66,7 +74,8 @@ def message_object(fields: Mapping[str, Any]) -> JsonObject:
     for key in ("role", "tool_call_id", "name", "finish_reason"):
         if fields.get(key) is not None:
             value[key] = fields[key]
-    contents = [_block(inner) for _, inner in family(fields, _CONTENTS) or family(fields, _CONTENT)]
+    indexed = families(fields)
+    contents = [_block(inner) for _, inner in indexed.get(_CONTENTS) or indexed.get(_CONTENT, [])]
     content = fields.get("content")
     blocks = [block for block in contents if block is not None]
     if isinstance(content, str) and content in REDACTED:
@@ -75,7 +84,7 @@ def message_object(fields: Mapping[str, Any]) -> JsonObject:
         blocks.append({"type": "text", "text": content})
     value["content"] = blocks if blocks else content
     calls: list[JsonObject] = []
-    for _, inner in family(fields, "tool_calls."):
+    for _, inner in indexed.get("tool_calls.", []):
         call = {key.removeprefix("tool_call."): item for key, item in inner.items()}
         calls.append(
             {

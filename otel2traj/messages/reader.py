@@ -243,10 +243,14 @@ def _has_calls(value: JsonObject) -> bool:
     return any(value.get(key) for key in ("tool_calls", "toolCalls", "invalid_tool_calls", "function_call", "role"))
 
 
+_THOUGHTS: Final = ("reasoning_content", "reasoning", "reasoning_details", "thinking", "tool_plan")
+_THOUGHTS_SET: Final = frozenset(_THOUGHTS)
+
+
 def _reasoning(value: JsonObject, more: JsonObject) -> Parts:
     """Reasoning beside the content: DeepSeek's, OpenRouter's, Ollama's, Cohere's plan."""
     for holder in (value, more):
-        for key in ("reasoning_content", "reasoning", "reasoning_details", "thinking", "tool_plan"):
+        for key in _THOUGHTS if not _THOUGHTS_SET.isdisjoint(holder) else ():
             if is_cut(holder.get(key)):
                 return [said(PartKind.REASONING, holder[key])]
             found = flat_text(holder.get(key))
