@@ -62,13 +62,16 @@ def is_indexed(span: SpanRecord) -> bool:
     return any(key.startswith(INDEXED) for key in span.attributes)
 
 
+_GIVEN: Final = ("gen_ai.tool.call.arguments", "traceloop.entity.input", "tool.arguments", "tool.parameters")
+
+
 def read_tool(draft: Draft, span: SpanRecord) -> None:
     """A tool execution, out of LangChain's wrappers and Traceloop's own."""
     attributes = span.attributes
-    draft.put("tool_name", string(attributes.get("gen_ai.tool.name")))
-    draft.put("tool_call_id", ident(attributes.get("gen_ai.tool.call.id")))
-    given = _first(attributes, "gen_ai.tool.call.arguments", "traceloop.entity.input", "tool.arguments")
-    taken = _first(attributes, "gen_ai.tool.call.result", "traceloop.entity.output")
+    draft.put("tool_name", string(_first(attributes, "gen_ai.tool.name", "tool.name")))
+    draft.put("tool_call_id", ident(_first(attributes, "gen_ai.tool.call.id", "tool.call.id")))
+    given = _first(attributes, *_GIVEN)
+    taken = _first(attributes, "gen_ai.tool.call.result", "traceloop.entity.output", "tool.result")
     inside = decode(given).value
     is_mcp = isinstance(inside, dict) and set(inside) == {"tool_name", "arguments"}
     result = tool_result(

@@ -58,7 +58,7 @@ class TraceloopLegacy(SpanDialect):
             reasoning=("gen_ai.usage.reasoning_tokens", "llm.usage.reasoning_tokens"),
         ),
         finish_reason=("llm.response.finish_reason", "llm.response.stop_reason", "gen_ai.response.finish_reasons"),
-        known=(*keys.KNOWN, *keys.INDEXED, "llm."),
+        known=(*keys.KNOWN, *keys.INDEXED, "llm.", "gen_ai.request.functions."),
     )
 
     def role(self, span: SpanRecord) -> Role | None:
@@ -137,7 +137,7 @@ def message_object(fields: Mapping[str, Any]) -> JsonObject:
 
 def _tools(draft: Draft) -> list[JsonObject] | None:
     tools: list[JsonObject] = []
-    for _, fields in draft.family("llm.request.functions."):
+    for _, fields in draft.family("llm.request.functions.") or draft.family("gen_ai.request.functions."):
         tool: JsonObject = {key: fields[key] for key in ("name", "description") if fields.get(key) is not None}
         for key in ("parameters", "input_schema"):
             if fields.get(key) is not None:
