@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 from ..auditors.triage import RULES, Custom, diagnose
 from ..auditors.triage.custom import installed, load
@@ -69,11 +69,13 @@ def export(
     required: Sequence[str] | None = None,
     attempt: int = 1,
     inference: bool = True,
+    verdict: str | None = None,
 ) -> tuple[Ledger, list[str]]:
     """The ledger of an attempt, a trace file or a saved trajectory with its diagnosis, and what an analyst should know.
 
     Telemetry comes from `telemetry`, else from the files of the attempt: nothing is measured. `required` is the
-    sequence of protocol steps that the scenario demands, else the one that the attempt's case names.
+    sequence of protocol steps that the scenario demands, else the one that the attempt's case names. `verdict` is that
+    of `judge`.
     """
     root = path if path.is_dir() else None
     with RecordBytes(root if root is not None else path.parent) as read_bytes:
@@ -91,6 +93,7 @@ def export(
     if steps is not None:
         result["protocol_sequence_required"] = steps
     provenance = result.pop("provenance")
+    judge(result, verdict)
     report, _ = diagnose(result)
     result["diagnostic_report"] = report
     result["provenance"] = {**provenance, "warnings": warnings}
@@ -165,6 +168,53 @@ def read(path: Path) -> Ledger:
     raise EvidenceError(
         f"{path.name} is no forensic ledger", hint="`otel2traj forensic export` makes one from an attempt"
     )
+
+
+def ledger_of(path: Path, verdict: str | None = None) -> Ledger:
+    """The ledger in a file, or the one that an attempt directory, a trace file or a saved trajectory gives."""
+    if path.is_file() and is_forensic(path):
+        found = read(path)
+        judge(found.task_result, verdict)
+        return found
+    return export(path, verdict=verdict)[0]
+
+
+def judge(task_result: JsonObject, verdict: str | None) -> None:
+    """Let a verdict from outside say how the run ended: `passed`, `failed`, or a JSON file with `success`, `passed` or
+    `status` in it. Raises `UsageError` for anything else."""
+    if verdict is None:
+        return
+    passed = _VERDICTS.get(verdict.lower())
+    if passed is None:
+        passed = _verdict_of(Path(verdict))
+    ended = {"status": "succeeded" if passed else "failed", "word": verdict, "said_by": "verdict"}
+    outcome = task_result.get("outcome")
+    known = outcome if isinstance(outcome, dict) else {"inputs": [], "failures": [], "unknowns": []}
+    failures = known.get("failures")
+    last = [one for one in failures if isinstance(one, dict)] if isinstance(failures, list) else []
+    if not passed and last and known.get("ended", {}).get("status") == "succeeded":
+        last = [{**one, "recovered": False if one.get("recovered") is None else one["recovered"]} for one in last]
+    task_result["outcome"] = {**known, "ended": ended, "failures": last}
+    task_result["status"] = "success" if passed else "failed"
+
+
+_VERDICTS: Final = {"passed": True, "pass": True, "success": True, "failed": False, "fail": False, "failure": False}
+
+
+def _verdict_of(file: Path) -> bool:
+    hint = "give passed, failed, or a JSON file with `success`, `passed` or `status`"
+    try:
+        told: Any = loads(file.read_bytes())
+    except (OSError, JsonError) as err:
+        raise UsageError(f"{file.name!r} is no verdict: {err}", hint=hint) from err
+    known = told if isinstance(told, dict) else {}
+    for key in ("success", "passed", "resolved", "is_correct"):
+        if isinstance(known.get(key), bool):
+            return bool(known[key])
+    status = _VERDICTS.get(str(known.get("status", known.get("verdict", ""))).lower())
+    if status is None:
+        raise UsageError(f"{file.name} holds no verdict", hint=hint)
+    return status
 
 
 def analyzers(named: Sequence[str] = (), *, plugins: bool = True) -> tuple[list[Custom], list[Finding]]:

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 group = typer.Typer(no_args_is_help=True, help="Write, diagnose and check AgentV Forensic Ledgers.")
 
 LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="A forensic ledger, or a run with one in it.")]
+Run = Annotated[
+    Path, typer.Argument(metavar="PATH", help="A forensic ledger, an attempt directory, a trace or a saved trajectory.")
+]
+Verdict = Annotated[
+    str | None,
+    typer.Option("--verdict", metavar="VERDICT", help="passed, failed, or a JSON file that says so: its end."),
+]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write instead of stdout.")]
 Protocol = Annotated[
     str | None,
@@ -45,13 +52,16 @@ def export(
         list[Path] | None, typer.Option("--telemetry", help="telemetry.csv or OTLP metrics, instead of the attempt's.")
     ] = None,
     protocol: Protocol = None,
+    verdict: Verdict = None,
     attempt: Annotated[int, typer.Option("--attempt", min=0, help="The number of this attempt at its task.")] = 1,
 ) -> None:
     """Write the forensic ledger of a run, diagnosed. Exit 0 written, 3 nothing readable."""
     from ..api import forensic
 
     required = None if protocol is None else forensic.protocol_steps(protocol)
-    ledger, warnings = forensic.export(path, telemetry=telemetry or (), required=required, attempt=attempt)
+    ledger, warnings = forensic.export(
+        path, telemetry=telemetry or (), required=required, attempt=attempt, verdict=verdict
+    )
     _give(ledger, output)
     for warning in warnings:
         _say(f"warning: {warning}")
@@ -59,20 +69,21 @@ def export(
 
 @group.command()
 def triage(
-    ledger: LedgerFile,
+    path: Run,
     output: Output = None,
     analyzer: Annotated[
         list[str] | None, typer.Option("--analyzer", metavar="MODULE:ATTR", help="An analyzer of your own; repeatable.")
     ] = None,
     plugins: Annotated[bool, typer.Option(help="Use the analyzers of installed packages.")] = True,
     protocol: Protocol = None,
+    verdict: Verdict = None,
 ) -> None:
     """Add or replace the diagnostic report. Exit 0 where the root cause is success, else 1."""
     from ..api import forensic
 
     custom, skipped = forensic.analyzers(analyzer or (), plugins=plugins)
     required = None if protocol is None else forensic.protocol_steps(protocol)
-    found = forensic.read(ledger)
+    found = forensic.ledger_of(path, verdict)
     report, more = forensic.triage(found, custom, required=required)
     _give(found, output)
     for finding in (*skipped, *more):
@@ -101,8 +112,8 @@ def validate(
 
 
 @group.command()
-def explain(ledger: LedgerFile) -> None:
+def explain(path: Run, verdict: Verdict = None) -> None:
     """Print the causal chain for a reader. Exit 0, or 1 where the ledger has no diagnosis."""
     from ..api import forensic
 
-    sys.stdout.write(forensic.explain(forensic.read(ledger)))
+    sys.stdout.write(forensic.explain(forensic.ledger_of(path, verdict)))

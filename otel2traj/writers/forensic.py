@@ -8,8 +8,9 @@ from typing import BinaryIO
 from ..canonical import JsonObject, dumps
 from ..model.forensic import VERSION
 from ..model.trajectory import Header, SdkInput, Step, StepKind, StepSink, Summary
-from .forensic_entries import ending, entries, metric, prompt
-from .forensic_facts import States, ToolRegistry, Transport, protocol
+from ..outcome import EndStatus, OutcomeReader
+from .forensic_entries import ending, entries, prompt
+from .forensic_facts import States, ToolRegistry, Transport, outcome_json, protocol
 
 
 class AgentVForensic:
@@ -58,11 +59,13 @@ class ForensicSink:
         self._turns = 0
         self._protocols: list[tuple[int, str]] = []
         self._registry = ToolRegistry()
+        self._outcome = OutcomeReader()
         self.task_result: JsonObject = {}
         self.warnings: list[str] = []
 
     def begin(self, header: Header) -> None:
         self._header = header
+        self._outcome.begin(header)
 
     def step(self, step: Step) -> None:
         turn: int | None = self._turns - 1 if self._turns else None
@@ -73,27 +76,30 @@ class ForensicSink:
             if spoken is not None:
                 self._protocols.append((turn, spoken))
             self._registry.add(step.input.get("tools"))
+        self._outcome.step(step)
         self._steps.append((step.step_id, turn if step.kind is StepKind.MODEL else None, entries(step, turn)))
 
     def end(self, summary: Summary) -> None:
         header = self._header
+        self._outcome.end(summary)
         states = States(summary)
         format_name, _, version = header.schema.rpartition(".")
         history = self._history(summary, states)
-        metrics = [found for found in (metric(item, summary) for item in summary.inputs) if found is not None]
+        ended = self._outcome.outcome.ended.status
         self._remark(summary, states)
         result: JsonObject = {
             "task_id": header.case_id if header.case_id is not None else header.run_id,
             "attempt": self._attempt,
             "turns_taken": self._turns,
         }
-        if metrics and len(metrics) == len(summary.inputs):
-            result["status"] = "success" if all(item["success"] for item in metrics) else "failed"
-        elif any(not item["success"] for item in metrics):
+        if ended is EndStatus.SUCCEEDED:
+            result["status"] = "success"
+        elif ended is not EndStatus.NOT_RECORDED:
             result["status"] = "failed"
         self.task_result = {
             **result,
-            "metrics": metrics,
+            "metrics": [],
+            "outcome": outcome_json(self._outcome.outcome),
             "conversation_history": history,
             "protocol_sequence": [spoken for _, spoken in self._protocols],
             "protocol_sequence_turns": [turn for turn, _ in self._protocols],

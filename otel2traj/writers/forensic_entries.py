@@ -59,16 +59,6 @@ def ending(item: SdkInput, summary: Summary, turn: int | None) -> JsonObject | N
     return _entry(SYSTEM, ENVIRONMENT, content, turn, None, origin)
 
 
-def metric(item: SdkInput, summary: Summary) -> JsonObject | None:
-    """The recorded status of an Input as a metric; it says that the run ended, not that its answer is right."""
-    status = (item.result or {}).get("status")
-    if not isinstance(status, str):
-        return None
-    out: JsonObject = {"metric": f"input_result:{item.ordinal}", "success": status == "succeeded", "status": status}
-    source = result_source(summary, item)
-    return out if source is None else {**out, "evidence": source}
-
-
 def _entry(
     identity: str, role: str, content: JsonValue, turn: int | None, time: float | None, evidence: JsonObject
 ) -> JsonObject:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from ..canonical import JsonObject, JsonValue
 from ..model.forensic import Workspace, snapshot
 from ..model.trajectory import SdkInput, Step, StepSource, Summary
+from ..outcome import Failure, Outcome
 from .chat_messages import tools_of
 
 Transport = Callable[[list[JsonObject]], str | None]
@@ -100,3 +101,33 @@ class States:
             return True
         found = [path for path in self._paths if path.rpartition("/")[2] == "file-evidence.json"]
         return len(found) == self._inputs or any(f"/{ordinal}/" in f"/{path}" for path in found)
+
+
+def outcome_json(outcome: Outcome) -> JsonObject:
+    """How the run ended and every recorded failure, as the ledger keeps them for its diagnosis."""
+    ended = outcome.ended
+    return {
+        "ended": {"status": ended.status, "word": ended.word, "said_by": ended.said_by},
+        "inputs": [{"ordinal": end.ordinal, "status": end.status, "word": end.word} for end in outcome.inputs],
+        "failures": [_failure(failure) for failure in outcome.failures],
+        "unknowns": [
+            {"kind": gap.kind, "step_id": gap.step_id, "what": gap.what, "pointer": gap.pointer}
+            for gap in outcome.unknowns
+        ],
+    }
+
+
+_TOLD: Final = (
+    *("code", "message", "step_id", "input_ordinal", "agent", "tool", "tool_call_id", "http_status"),
+    *("exit_code", "signal", "sign", "recovered"),
+)
+
+
+def _failure(failure: Failure) -> JsonObject:
+    told = {name: getattr(failure, name) for name in _TOLD}
+    return {
+        "kind": failure.kind,
+        **{name: value for name, value in told.items() if value is not None or name == "recovered"},
+        "pointer": failure.pointer,
+        "records": failure.records,
+    }

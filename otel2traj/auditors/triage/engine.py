@@ -18,6 +18,7 @@ from .custom import Custom, skipped
 from .environment import Environment
 from .metrics import Metrics, verdict
 from .protocol import ProtocolSequence
+from .recorded import Recorded, decisive, ended, has_outcome
 from .speech import Speech
 from .stall import Resources, Stall
 from .tools import Tools
@@ -25,6 +26,7 @@ from .validity import resolve
 
 STAGES: Final[tuple[tuple[int, Analyzer], ...]] = (
     (1, Metrics()),
+    (1, Recorded()),
     (2, ProtocolSequence()),
     (3, Environment()),
     (4, Conduct()),
@@ -70,6 +72,7 @@ def diagnose(task_result: JsonObject, custom: Sequence[Custom] = ()) -> tuple[Js
     for stage, analyzer in STAGES:
         for what in analyzer.analyze(history, task_result):
             seen.append(_Seen(stage, len(seen), analyzer.name, what))
+    seen = _once(seen, history)
     findings: list[Finding] = []
     used: list[JsonObject] = []
     for one in custom:
@@ -87,7 +90,9 @@ def diagnose(task_result: JsonObject, custom: Sequence[Custom] = ()) -> tuple[Js
     read = entries(history)
     case = _Case(task_result, history, read)
     whole = verdict(task_result)
-    root = _root(seen, whole)
+    if whole is None and ended(task_result) == "succeeded" and not task_result.get("metrics"):
+        whole = Category.SUCCESS
+    root = _root(seen, whole) if not has_outcome(task_result) else _by_outcome(seen, whole, task_result)
     chain = sorted((case.place(item.what), item.stage, item.place, item) for item in seen)
     report: JsonObject = {
         "root_cause": root.what.category if root is not None else whole or Category.UNKNOWN_FAILURE,
@@ -107,6 +112,43 @@ def _root(seen: list[_Seen], whole: Category | None) -> _Seen | None:
         return min(first, key=_Seen.weight)
     failures = [item for item in seen if item.what.category is not Category.SUCCESS]
     return min(failures, key=_Seen.weight) if failures and whole is None else None
+
+
+def _once(seen: list[_Seen], history: list[Any]) -> list[_Seen]:
+    """What the record itself says stands once: what words say of the same turn to the same end is left out."""
+    read = {entry.index: entry.turn for entry in entries(history)}
+
+    def key(what: Observation) -> tuple[Category, int | None]:
+        return what.category, what.turn_index if what.turn_index is not None else read.get(what.index or 0)
+
+    told = {key(item.what) for item in seen if item.by == Recorded.name and item.what.index is not None}
+    return [
+        item
+        for item in seen
+        if item.by == Recorded.name or item.what.index is None or item.stage in (0, 6) or key(item.what) not in told
+    ]
+
+
+_STRUCTURAL: Final = ("conduct", "stall", "protocol-sequence", "metrics")
+"""Analyzers that compare what was recorded, and read no words."""
+
+
+def _by_outcome(seen: list[_Seen], whole: Category | None, task_result: JsonObject) -> _Seen | None:
+    """The cause where the ledger says how the run ended. What was recorded as failed comes first; then what repeats or
+    never moves; words decide nothing. A run that ended well, or of which no end is known, has no such cause."""
+    first = [item for item in seen if item.stage == 0]
+    if first:
+        return min(first, key=_Seen.weight)
+    found = decisive(task_result)
+    if found is not None:
+        return _Seen(1, len(seen), Recorded.name, found)
+    if whole is not None or ended(task_result) in (None, "succeeded", "not recorded"):
+        return None
+    likely = [item for item in seen if item.by in _STRUCTURAL and item.what.confidence >= _STRONG]
+    return min(likely, key=_Seen.weight) if likely else None
+
+
+_STRONG: Final = 0.7
 
 
 class _Case:
@@ -176,8 +218,9 @@ class _Case:
     def _records(self, what: Observation, entry: Entry | None) -> list[Any]:
         if entry is None:
             said = None if what.pointer is None else resolve(self._task, what.pointer)
-            evidence = said.get("evidence") if isinstance(said, dict) else None
-            return [evidence] if isinstance(evidence, dict) else []
+            known = said if isinstance(said, dict) else {}
+            evidence, records = known.get("evidence"), known.get("records")
+            return records if isinstance(records, list) else [evidence] if isinstance(evidence, dict) else []
         evidence = entry.raw.get("evidence")
         records = evidence.get("records") if isinstance(evidence, dict) else None
         if not isinstance(records, list):
@@ -216,6 +259,8 @@ class _Case:
 
     def terminal(self, seen: list[_Seen]) -> Category:
         """How the session ended: by its own status or its last entry, else by the last metric of an Input."""
+        if has_outcome(self._task):
+            return self._terminal_of_outcome()
         status = category(self._task.get("status"))
         if status is not None and status is not Category.SUCCESS:
             return status
@@ -234,6 +279,16 @@ class _Case:
         before = self._task.get("diagnostic_report")
         said = category(before.get("terminal_status")) if isinstance(before, dict) else None
         return said or Category.UNKNOWN_FAILURE
+
+    def _terminal_of_outcome(self) -> Category:
+        """How the last Input ended, by its own record; a failed end has the category that its failure names."""
+        last = [item for item in self._task["outcome"].get("inputs") or [] if isinstance(item, dict)]
+        if last and last[-1].get("status") == "succeeded":
+            return Category.SUCCESS
+        if ended(self._task) == "succeeded":
+            return Category.SUCCESS
+        found = decisive(self._task)
+        return Category.UNKNOWN_FAILURE if found is None else found.category
 
 
 def _is_time(value: Any) -> TypeGuard[int | float]:

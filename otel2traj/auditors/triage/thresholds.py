@@ -98,6 +98,19 @@ UNKNOWN_TOOL: Final = re.compile(
     r"|not registered)|unexpected keyword argument|is not a valid tool"
 )
 """An error in which the environment says that what the agent called, or gave it, does not exist."""
+UNKNOWN_AGENT: Final = re.compile(
+    r"(?:unknown|invalid|unrecogni[sz]ed|no such) (?:agent|recipient|assistant|participant|hand-?off|speaker)"
+    r"|\b(?:agent|recipient|assistant|participant|hand-?off|speaker)\b.{0,80}?(?:not found|does not exist|doesn't exist"
+    r"|is not (?:an? )?(?:valid|available|known|registered)|not registered)"
+)
+"""An error that says that whom the agent handed over to does not exist."""
+TOO_LONG: Final = re.compile(
+    r"(?:prompt|input|request|context|messages?)\b.{0,60}\b(?:is |are )?(?:too long|too large)"
+    r"|context (?:length|window)|maximum (?:context|number of (?:input )?tokens)"
+    r"|(?:input )?token (?:count|limit).{0,40}exceed|exceed.{0,60}\btokens?\b"
+)
+"""What providers say without a code of its own for a prompt that does not fit."""
+MEMORY_WORDS: Final = re.compile(r"\boom\b|oom-?kill|out of memory|memory (?:limit|cgroup)|cannot allocate memory")
 INVENTED: Final = re.compile(r"\b(?:tool|function) (?:\S+ )?(?:was |is )?(?:not found|does not exist|doesn't exist)")
 PERMISSION: Final = re.compile(r"permission (?:was )?rejected|user (?:has )?rejected|rejected by (?:the )?user")
 """Somebody was asked and said no: the guard did its work, and nothing broke."""

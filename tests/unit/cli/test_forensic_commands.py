@@ -186,3 +186,23 @@ def test_explain_obeys_nothing_that_was_recorded(tmp_path: Path) -> None:
     text = api.explain(found)
     assert "out of memory \\x1b[2J\\u202e" in text
     assert "\x1b" not in text
+
+
+def test_an_attempt_is_diagnosed_as_it_lies_there(tmp_path: Path) -> None:
+    result = forensic("triage", FAILED, "-o", tmp_path / "run.json")
+    assert result.exit_code == 1
+    assert result.stderr == "root cause: infra_connection_failed; terminal status: success\n"
+    assert "infra_connection_failed" in forensic("explain", FAILED).stdout
+
+
+def test_a_verdict_from_outside_decides(tmp_path: Path) -> None:
+    good = ATTEMPTS / "abb-02-parallel-tools" / "attempt"
+    assert forensic("triage", good, "-o", tmp_path / "a.json").exit_code == 0
+    told = forensic("triage", good, "--verdict", "failed", "-o", tmp_path / "b.json")
+    assert (told.exit_code, told.stderr.split(";")[0]) == (1, "root cause: unknown_failure")
+    verdict = tmp_path / "verdict.json"
+    verdict.write_text('{"resolved": false}')
+    assert forensic("triage", good, "--verdict", verdict, "-o", tmp_path / "c.json").exit_code == 1
+    assert json.loads((tmp_path / "c.json").read_bytes())["outcome"]["ended"]["said_by"] == "verdict"
+    verdict.write_text('{"score": 3}')
+    assert isinstance(forensic("triage", good, "--verdict", verdict).exception, UsageError)

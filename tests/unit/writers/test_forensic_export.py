@@ -140,11 +140,7 @@ def test_inputs_stand_where_they_began_and_ended() -> None:
     ]
     assert found["conversation_history"][3]["content"] == {"status": "timeout"}
     assert found["conversation_history"][5]["content"] == {"status": "failed", "error": "no agent"}
-    assert [(metric["metric"], metric["success"]) for metric in found["metrics"]] == [
-        ("input_result:0001", False),
-        ("input_result:0002", False),
-        ("input_result:0003", True),
-    ]
+    assert [one["status"] for one in found["outcome"]["inputs"]] == ["timed out", "failed", "succeeded"]
     assert found["status"] == "failed"
 
 
@@ -155,9 +151,11 @@ def test_an_unrecorded_result_is_no_verdict() -> None:
     assert "no status of 1 of 1 Inputs was recorded" in warnings
 
 
-def test_metrics_point_to_the_file_of_the_result() -> None:
+def test_no_metric_is_made_up_of_how_an_input_ended() -> None:
     found = one(step(), inputs=[item("0001", 1, 1)], sources=evidence("0001"))
-    assert found["metrics"][0]["evidence"] == {"path": "steps/0001/result.json", "sha256": "0" * 64}
+    assert found["metrics"] == []
+    assert found["outcome"]["ended"]["status"] == "succeeded"
+    assert found["outcome"]["inputs"] == [{"ordinal": "0001", "status": "succeeded", "word": "succeeded"}]
 
 
 @pytest.mark.parametrize(
@@ -292,4 +290,4 @@ def test_the_writer_gives_the_same_bytes_twice() -> None:
     found = loads(written())
     assert isinstance(found, dict)
     assert found["turns_taken"] == 2
-    assert written().count(b"\n  {") == 5  # a metric and four entries, each on a line of its own
+    assert written().count(b"\n  {") == 4  # entries, each on a line of its own
