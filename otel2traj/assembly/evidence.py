@@ -70,6 +70,8 @@ def step_evidence(archive: Archive, call: ModelCall, logs: Iterable[Part]) -> Js
         out["otel_span_id"] = otel_span_id
     if call.join is not None:
         out["join"] = call.join
+        if call.witness is not None:
+            out["witness"] = call.witness.to_json()
     if wire is not None and wire.response_id is not None:
         out["response_id"] = wire.response_id
     elif span is not None and span.response_id is not None:

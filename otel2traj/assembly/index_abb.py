@@ -22,6 +22,7 @@ WIRE_MEMBERS: Final = (
     "native_session_id",
     "framework_span_id",
     "traceparent",
+    "source_model",
     "status",
     "truncated",
     "error",
@@ -90,6 +91,7 @@ def _wire_identity(head: WireHead, record: AbbRecord) -> None:
     head.case_id = head.case_id or _text(data.get("case_id"))
     head.input_id = head.input_id or _text(data.get("input_id"))
     head.session = head.session or _text(data.get("native_session_id"))
+    head.source_model = head.source_model or _text(data.get("source_model"))
     if head.framework_span_id is None:
         head.framework_span_id = _text(data.get("framework_span_id"))
     if head.traceparent is None:
@@ -102,8 +104,6 @@ def add_framework(index: Index, record: AbbRecord, source: Source) -> None:
     span_id = _text(data.get("span_id"))
     if record.event == "native_event" or span_id is None or not record.event.startswith(("span_", "tool_outcome")):
         index.counts[f"framework.{record.event}"] += 1
-        if record.event == "execution_error":
-            index.ends.setdefault(source.ordinal, []).append(Part(record.event, record.ref))
         return
     key = (source.path, span_id)
     head = index.framework.get(key)
@@ -165,9 +165,6 @@ def add_acp(index: Index, record: AbbRecord, source: Source) -> None:
             index.native_calls.setdefault(response_id, []).append(
                 (source.ordinal, Part("native_model_call", record.ref))
             )
-        return
-    if record.event in ("prompt_completed", "failure"):
-        index.ends.setdefault(source.ordinal, []).append(Part(record.event, record.ref))
         return
     if record.event in ("terminal_exited", "terminal_output", "terminal_released"):
         terminal = _text(data.get("terminal_id"))

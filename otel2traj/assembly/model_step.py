@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import all_tool_calls
 from ..model.evidence import Notice
 from ..model.heads import ModelCall, SpanHead
 from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, Reading
 from ..model.trajectory import StepStatus
 from ..providers import model_in_path
-from .combine import combine, exception_json
+from .combine import combine
 from .hydrate import WireBodies
 from .readings import Readings
 
@@ -36,8 +37,6 @@ class ModelParts:
     source_model: str | None = None
     elsewhere: JsonObject = field(default_factory=dict)
     """What the span says of messages that stand elsewhere: in an earlier call, or in a file."""
-    exception: JsonObject | None = None
-    """What the span side records of its failure: `{"type"?, "message"?, "stacktrace"?}`."""
     cut: list[str] = field(default_factory=list)
     """Names of span fields that a limit had cut, where the span is what the step was read from."""
     notices: list[Notice] = field(default_factory=list)
@@ -77,19 +76,15 @@ def _from_span(parts: ModelParts, call: ModelCall, reading: Reading) -> None:
     assert call.span is not None
     parts.input = _span_input(reading)
     parts.output = output_json(_span_output(reading))
-    parts.tool_calls = reading.tool_calls or []
+    parts.tool_calls = all_tool_calls(reading.tool_calls or [], reading.choices)
     parts.model = reading.response_model or reading.request_model
     parts.said_by = dict(sorted(reading.said_by.items()))
     parts.cut = sorted(reading.truncated)
     parts.elsewhere = {key: reading.extra[key] for key in _ELSEWHERE if key in reading.extra}
     if call.span.failed:
         parts.status = StepStatus.FAILED
-        if reading.http_status is not None:
-            parts.output["http_status"] = reading.http_status
-        error = {"type": reading.error_type, "message": reading.error}
-        if any(value is not None for value in error.values()):
-            parts.output["error"] = {key: value for key, value in error.items() if value is not None}
-        parts.exception = exception_json(reading)
+        if reading.error is not None:
+            parts.output["error"] = {"message": reading.error}
     elif call.span.finished:
         parts.status = StepStatus.COMPLETE
 
@@ -135,7 +130,7 @@ def output_json(output: Output) -> JsonObject:
     out: JsonObject = {
         "text": output.text,
         "reasoning": output.reasoning,
-        "tool_calls": [call.to_json() for call in output.tool_calls],
+        "tool_calls": [call.to_json() for call in output.all_tool_calls()],
         "finish_reason": output.finish_reason,
     }
     if output.usage is not None and not output.usage.is_empty():
@@ -186,12 +181,10 @@ def _from_wire(parts: ModelParts, call: ModelCall, bodies: WireBodies, reading: 
         parts.status = StepStatus.FAILED if failed else StepStatus.INCOMPLETE
         parts.said_by = {"input": "wire", "output": "wire"}
     parts.output = output_json(output)
-    parts.tool_calls = output.tool_calls
+    parts.tool_calls = output.all_tool_calls()
     if not usable and spoken and reading.has_output():
         parts.output["output_source"] = "framework"
     _failures(parts, call, bodies, response, usable, refused)
-    if parts.status is StepStatus.FAILED and call.span is not None and call.span.failed and call.owns_span_output:
-        parts.exception = exception_json(reading)
     parts.model = output.model or request.model or reading.response_model or reading.request_model
 
 
@@ -209,14 +202,11 @@ def _failures(
         parts.notices.append(Notice("wire_error", f"call {wire.call_id} ended with {code}", path, line, lossy=lossy))
     if refused:
         parts.output["http_status"] = wire.http_status
-    if response.error is not None:
-        parts.output["error"] = response.error
-    elif refused and bodies.response_body.value is not None:  # no provider knows the form: the body as it stands
-        body = bodies.response_body.value
-        parts.output["error"] = body if isinstance(body, dict) else {"body": body}
-        if parts.output.get("other_parts") == [parts.output["error"]]:
-            del parts.output["other_parts"]
+        if response.error is not None:
+            parts.output["error"] = response.error
     if usable and not response.complete:
+        if response.error is not None:
+            parts.output["error"] = response.error
         parts.notices.append(
             Notice("incomplete_response", f"the response of {wire.call_id} breaks off or cannot be read", path, line)
         )
@@ -266,20 +256,24 @@ def _disagreements(parts: ModelParts, call: ModelCall, output: Output, reading: 
     pairs: list[tuple[str, object, object]] = [
         ("model", output.model, reading.response_model),
         ("text", output.text or None, reading.text or None),
-        ("tool calls", _call_keys(output.tool_calls), _call_keys(reading.tool_calls)),
+        (
+            "tool calls",
+            _call_keys(output.all_tool_calls()),
+            _call_keys(all_tool_calls(reading.tool_calls or [], reading.choices)),
+        ),
         ("input tokens", _tokens(output.usage, "input_tokens"), _tokens(reading.usage, "input_tokens")),
         ("output tokens", _tokens(output.usage, "output_tokens"), _tokens(reading.usage, "output_tokens")),
     ]
     cut = {"text": "text", "tool calls": "tool_calls"}
-    for name, on_wire, told in pairs:
-        if on_wire is None or told is None or on_wire == told or cut.get(name) in reading.truncated:
+    for name, on_wire, on_span in pairs:
+        if on_wire is None or on_span is None or on_wire == on_span or cut.get(name) in reading.truncated:
             continue
         said_by = reading.said_by.get({"tool calls": "tool_calls", "text": "text"}.get(name, "usage"), "framework")
         ref = wire.response
         parts.notices.append(
             Notice(
                 "wire_framework_disagree",
-                f"{name} of {wire.call_id}: the wire says {_brief(on_wire)}, {said_by} says {_brief(told)}",
+                f"{name} of {wire.call_id}: the wire says {_brief(on_wire)}, {said_by} says {_brief(on_span)}",
                 None if ref is None else ref.source,
                 None if ref is None else ref.line,
                 lossy=False,

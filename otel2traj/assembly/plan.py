@@ -72,7 +72,12 @@ def plan_steps(
 
 
 def _ambiguous(link: ToolLink) -> Notice:
-    return Notice(
-        "ambiguous_link",
-        f"tool call {link.emitted.id} has {link.emitters} emitters and {len(link.candidates)} candidates in one Input",
+    message = (
+        f"tool call {link.emitted.id} has {link.emitters} emitters and {len(link.candidates)} candidates in one Input"
     )
+    against = {respect for witness in link.witnesses for respect in witness.contradictions()}
+    if against:
+        message += f", contradicted in {', '.join(sorted(against))}"
+    if link.lost_emitters:
+        message += "; a request shows that more answers emitted it than were recorded"
+    return Notice("ambiguous_link", message)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from .. import dialects
 from ..canonical import sha256_canonical, sha256_hex
 from ..dialects.front import Seen
 from ..evidence import Index
-from ..messages import PartKind
+from ..messages import PartKind, all_tool_calls, calls_in
 from ..model.evidence import SpanRecord
-from ..model.heads import EmittedCall, Reported, SpanHead, WireHead
+from ..model.heads import EmittedCall, Reported, Said, SpanHead, WireHead
 from ..model.message import Message, ToolCall
-from ..model.reading import Reading, Role
-from ..providers import Provider, provider_for
+from ..model.reading import Reading, RequestGlance, Role
+from ..pairing.joins import NUMBERED
+from ..pairing.witness import arguments_of, is_numbered
+from ..providers import Provider, model_in_path, provider_for
 from ..readers.histories import Body
 from .archive import Archive
 from .hydrate import read_head, task_call
@@ -102,7 +105,9 @@ class Readings:
             if reading.tool_name is not None:
                 head.tool_name = reading.tool_name
             if reading.arguments is not None:
-                head.arguments_sha256 = sha256_canonical(reading.arguments)
+                head.arguments = None if "arguments" in reading.truncated else arguments_of(reading.arguments)
+            side = reading.extra.get("side")
+            head.mcp_side = side if isinstance(side, str) else None
             if reading.result is not None:
                 head.result_sha256 = sha256_canonical(reading.result)
         parts = head.parts
@@ -118,20 +123,28 @@ class Readings:
         run_id = reading.extra.get("langchain_run_id")
         if isinstance(run_id, str):
             self._named.append((head, run_id))
-        if reading.tool_calls:
-            head.emitted = [emitted(call) for call in reading.tool_calls]
+        cut = "tool_calls" in reading.truncated
+        head.emitted = [emitted(c, cut) for c in all_tool_calls(reading.tool_calls or [], reading.choices)]
         head.has_output = reading.has_output()
         head.has_content = head.has_output or reading.messages is not None
+        names = tuple(dict.fromkeys(n for n in (reading.request_model, reading.response_model) if n is not None))
+        text = None if "text" in reading.truncated else reading.text
         if reading.messages is None:
+            head.said = said(names, text, None, (), head.emitted)
             return
+        calls: list[str] = []
+        results: list[str] = []
         scope, position, order = _scope(head), 0, head.order()
         for message in reading.messages:
+            calls.extend(called_in(message))
             for item in reported_in(message):
+                results.append(item[0])
                 key = (scope, *item)
                 known = self._first.get(key)
                 if known is None or order < known[0]:
                     self._first[key] = order, head, position
                 position += 1
+        head.said = said(names, text, calls, results, head.emitted)
 
     def _from_task(self, head: SpanHead) -> None:
         """An execution without an id of its own, in a task that was started with exactly one tool call of its name."""
@@ -175,25 +188,57 @@ class Readings:
         provider = provider_for(head.path, request.value, response.value)
         if provider is None:
             return []
+        names: list[str] = [head.source_model] if head.source_model is not None else []
+        text: str | None = None
         if response.value is not None:
             found = provider.glance_response(response.value)
-            head.response_id = found.response_id
+            head.response_id, text = found.response_id, found.text
             head.emitted = [emitted(call) for call in found.tool_calls]
-        return [] if request.value is None else _reported_on_wire(provider, request)
+            names += [found.model] if found.model is not None else []
+        asked = RequestGlance() if request.value is None else _glance(provider, request)
+        asked.model = asked.model or model_in_path(head.path)
+        names += [asked.model] if asked.model is not None else []
+        calls = None if request.value is None else asked.emitted_history
+        head.said = said(tuple(names), text, calls, [item[0] for item in asked.reported], head.emitted)
+        return asked.reported
 
 
-def _reported_on_wire(provider: Provider, request: Body) -> list[Item]:
+def _glance(provider: Provider, request: Body) -> RequestGlance:
     """What `glance_request` finds, asked once for each entry of a history: no provider relates entries here."""
-    if request.history is None:
-        return provider.glance_request(request.value).reported
-    out: list[Item] = []
+    if request.history is None or not isinstance(request.value, dict):
+        return provider.glance_request(request.value)
+    model = request.value.get("model")
+    out = RequestGlance(model if isinstance(model, str) else None)
     for item in request.items:
         noted = item.noted
         if noted is None or noted[0] != provider.name:
-            found = provider.glance_request({request.history: [item.value]}).reported
-            noted = item.noted = (provider.name, found)
-        out.extend(noted[1])
+            noted = item.noted = (provider.name, provider.glance_request({request.history: [item.value]}))
+        found = noted[1]
+        assert isinstance(found, RequestGlance)
+        out.reported.extend(found.reported)
+        out.emitted_history.extend(found.emitted_history)
     return out
+
+
+def said(
+    models: tuple[str, ...],
+    text: str | None,
+    calls: list[str] | None,
+    results: Iterable[str],
+    emissions: Sequence[EmittedCall],
+) -> Said:
+    """What a recording says beside its ids; `calls` and `results` are the tool call ids of its request's history."""
+    times = Counter(calls or ())
+    told = Counter(results)
+    history: str | None = None
+    if calls is not None:
+        times |= told
+        numbered = NUMBERED if all(map(is_numbered, times)) else ""
+        history = numbered + sha256_canonical(sorted(times.items())) if times else ""
+    times.update({call.id for call in emissions if call.id is not None})
+    again = tuple((call_id, count) for call_id, count in times.items() if count > 1)
+    digest = None if text is None or not text.strip() else sha256_canonical(text.strip())
+    return Said(models, digest, history, again)
 
 
 def _scope(head: WireHead | SpanHead) -> str:
@@ -207,8 +252,16 @@ def _position(reported: Reported) -> int:
     return reported.position
 
 
-def emitted(call: ToolCall) -> EmittedCall:
-    return EmittedCall(call.id, call.name, sha256_canonical(call.arguments))
+def emitted(call: ToolCall, cut: bool = False) -> EmittedCall:
+    return EmittedCall(call.id, call.name, None if cut else arguments_of(call.arguments), call.item_id)
+
+
+def called_in(message: Message) -> tuple[str, ...]:
+    """The ids of the tool calls in a message of a history. Kept with the message, which histories share."""
+    found = message.called
+    if found is None:
+        found = message.called = tuple(part.id for part in calls_in(message.parts) if part.id is not None)
+    return found
 
 
 def reported_in(message: Message) -> tuple[Item, ...]:

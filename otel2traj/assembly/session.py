@@ -17,7 +17,6 @@ from .archive import Archive
 from .bare import split_conversations
 from .builder import Builder, unique
 from .documents import Documents, read_documents
-from .ends import read_ends
 from .graph_nodes import GraphNodes
 from .indexing import Progress, index_attempt
 from .plan import plan_steps
@@ -88,8 +87,7 @@ class BuildSession:
         keys.by_response_id = self._told_inputs
         nodes = self._nodes
         plan = plan_steps(self.index, conversation.wires, conversation.heads, keys, nodes, inference=self._inference)
-        ends = read_ends(self.archive, self.index, conversation.heads)
-        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, nodes, ends)
+        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, nodes)
         return builder.run(sinks)
 
     def _graph_nodes(self) -> GraphNodes | None:

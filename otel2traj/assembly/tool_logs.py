@@ -6,12 +6,12 @@ from ..canonical import JsonObject, canonical_bytes
 from ..evidence import Index
 from ..model.evidence import Notice
 from ..model.heads import Execution, ModelCall, Part, SpanHead, ToolLink
-from ..model.link import ExecutionStatus, LinkStatus
+from ..model.link import ExecutionStatus, LinkStatus, Witness
 from ..model.message import ToolCall
 from ..model.reading import Reading
 from ..model.trajectory import Coverage, ToolLog
 from .archive import Archive
-from .combine import combine, exception_json
+from .combine import combine
 from .evidence import execution_evidence, identity, interaction_id
 from .hydrate import exit_status
 from .plan import Plan
@@ -56,8 +56,12 @@ class ToolLogs:
             if link.execution is not None:
                 self.attach(log, link.execution)
                 log.evidence["link_rule"] = link.rule
+                log.evidence["witness"] = link.witnesses[0].to_json()
             elif link.status is LinkStatus.AMBIGUOUS:
-                log.evidence["candidates"] = [self._candidate(link, execution) for execution in link.candidates]
+                log.evidence["candidates"] = [
+                    self._candidate(link, execution, witness)
+                    for execution, witness in zip(link.candidates, link.witnesses, strict=True)
+                ]
                 log.evidence["emitters"] = link.emitters
             if link.inferred is not None and link.inferred_rule is not None:
                 log.evidence["inferred"] = {
@@ -77,12 +81,13 @@ class ToolLogs:
             self._coverage.ambiguous_links += 1
         return log
 
-    def _candidate(self, link: ToolLink, execution: Execution) -> JsonObject:
+    def _candidate(self, link: ToolLink, execution: Execution, witness: Witness) -> JsonObject:
         """An execution that may be the one: what is recorded of it, none of it a fact of the call."""
         reading = combine(self._readings.of(head) for head in execution.heads())
         failed = reading.is_error if reading.is_error is not None else execution.head.failed
         return {
             "in_scope": execution is link.in_scope,
+            "witness": witness.to_json(),
             "tool_name": reading.tool_name,
             "input_arguments": reading.arguments,
             "outputs": reading.result if reading.result is not None else reading.error,
@@ -111,9 +116,6 @@ class ToolLogs:
         log.evidence.update(execution_evidence(self._archive, execution, terminal))
         if reading.error is not None and reading.result is not None:
             log.evidence["error"] = reading.error
-        told = exception_json(reading) if log.execution_status is ExecutionStatus.ERROR else None
-        if told is not None:
-            log.evidence["exception"] = told
         if log.tool_call_id is None:
             log.tool_call_id = execution.tool_call_id()
         recorded = reading.arguments

@@ -8,6 +8,9 @@ CODES: Final[dict[str, str]] = {
     "acp_update_without_start": "An ACP tool call update whose `tool_call` was never recorded; no start is made up.",
     "ambiguous_link": "A tool call id with more than one emitter or more than one execution in one Input.",
     "ambiguous_span_id": "A wire call names a span id that stands in more than one place; it is not joined.",
+    "calls_may_stand_twice": "Wire calls and model spans that no identifier joins: some may be one call told twice, so"
+    " that steps, tokens and costs may be counted twice.",
+    "contradicted_join": "A wire call names a span that tells of another call; they are two steps.",
     "dialects_disagree": "Two dialects read different identifiers from one span; the first in precedence stands.",
     "dropped_attributes": "The SDK dropped attributes or events of a span at a limit.",
     "duplicate_span": "One span id was recorded twice with different content; the first stands.",

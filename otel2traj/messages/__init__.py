@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .answer import Output, ToolCall, Usage, output_of
+from .answer import Output, ToolCall, Usage, all_tool_calls, output_of
 from .blocks import call_part, flat_text, is_cut, read_block, read_parts, result_parts
 from .conversation import (
     Conversation,
@@ -37,6 +37,7 @@ __all__ = [
     "PartKind",
     "ToolCall",
     "Usage",
+    "all_tool_calls",
     "call_part",
     "calls_in",
     "emitted",

@@ -16,6 +16,8 @@ class ToolCall:
     id: str | None
     name: str | None
     arguments: JsonValue = None
+    item_id: str | None = None
+    """The id of the item that holds the call, where the API gives it one beside the call's (Responses)."""
 
     def to_json(self) -> JsonObject:
         return {"id": self.id, "name": self.name, "arguments": self.arguments}
@@ -71,10 +73,22 @@ class Output:
     other_parts: list[JsonObject] = field(default_factory=list)
     """Hosted tool calls and results, media and whatever else stood in the answer, as recorded."""
 
+    def all_tool_calls(self) -> list[ToolCall]:
+        """The tool calls of every choice, those of the first before those of the others."""
+        return all_tool_calls(self.tool_calls, self.choices)
+
     def has_anything(self) -> bool:
         """Whether any part of an answer is there."""
         said = (self.text, self.reasoning, self.refusal)
         return any(value is not None for value in said) or bool(self.tool_calls) or bool(self.other_parts)
+
+
+def all_tool_calls(first: list[ToolCall], choices: list[JsonObject] | None) -> list[ToolCall]:
+    """The tool calls of the first choice, then those that the other choices emitted."""
+    rest = [call for choice in (choices or ())[1:] for call in choice.get("tool_calls") or ()]
+    if not rest:
+        return first
+    return [*first, *(ToolCall(call.get("id"), call.get("name"), call.get("arguments")) for call in rest)]
 
 
 def output_of(messages: Sequence[Message], *, choices: bool | None = None) -> Output | None:

@@ -152,6 +152,8 @@ class Message:
     """The recorded message, on the last message that was read from it."""
     reported: tuple[tuple[str, str], ...] | None = field(default=None, init=False, compare=False, repr=False)
     """(tool call id, digest of the content) of the tool results in it, once somebody has looked."""
+    called: tuple[str, ...] | None = field(default=None, init=False, compare=False, repr=False)
+    """Ids of the tool calls in it, once somebody has looked."""
     json: JsonObject | None = field(default=None, init=False, compare=False, repr=False)
     """What `to_json` gave: histories share their messages, and nobody changes one that was written."""
 

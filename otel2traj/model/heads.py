@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from .evidence import EvidenceRef
-from .link import InferenceRule, JoinRule, LinkStatus
+from .link import InferenceRule, JoinRule, LinkStatus, Witness
 from .reading import Role
 
 
@@ -31,12 +31,25 @@ class Part(NamedTuple):
     """Of the recorded bytes, where they were at hand."""
 
 
+class Arguments(NamedTuple):
+    """Recorded arguments as they can be compared: digests, never the values."""
+
+    sha256: str
+    """Over the canonical value as recorded."""
+    inner: tuple[str, ...] = ()
+    """Digests of what is left when a sole member, a sole item or JSON text around it is taken off, step by step."""
+    members: dict[str, int] | None = None
+    """The innermost object of several members: each name with a digest of its value. Empty for no arguments at all;
+    None where that is a single value."""
+
+
 class EmittedCall(NamedTuple):
-    """A tool call in a response position. `arguments` is the SHA-256 of the canonical arguments."""
+    """A tool call in a response position. `also` is another id of the same call that stands in the same record."""
 
     id: str | None
     name: str | None
-    arguments: str
+    arguments: Arguments | None
+    also: str | None = None
 
 
 class Reported(NamedTuple):
@@ -46,6 +59,20 @@ class Reported(NamedTuple):
     tool_call_id: str
     sha256: str
     position: int
+
+
+class Said(NamedTuple):
+    """What a recording of a model call says beside its ids, for comparison with another recording of it."""
+
+    models: tuple[str, ...] = ()
+    """Names of the model in the request and in the response."""
+    text: str | None = None
+    """Digest of the answer's text."""
+    history: str | None = None
+    """Digest of the set of tool call ids in the request's history; None where there is none."""
+    times: tuple[tuple[str, int], ...] = ()
+    """Ids that were emitted more than once by then: those that the history holds several times, or that the answer
+    emits again, with how often."""
 
 
 @dataclass(slots=True, eq=False)
@@ -78,6 +105,7 @@ class SpanHead:
     response_id: str | None = None
     emitted: Sequence[EmittedCall] = ()
     reported: Sequence[Reported] = ()
+    said: Said | None = None
     has_content: bool = False
     has_output: bool = False
     # tool executions
@@ -85,8 +113,10 @@ class SpanHead:
     id_rule: str = "tool_call_id"
     """Where the tool call id is from: the execution's own records, or the task it was started in."""
     tool_name: str | None = None
-    arguments_sha256: str | None = None
+    arguments: Arguments | None = None
     result_sha256: str | None = None
+    mcp_side: str | None = None
+    """`client` or `server`, by the kind of a span of the MCP conventions."""
     session: str | None = None
     # tree
     parent: SpanHead | None = None
@@ -134,6 +164,8 @@ class WireHead:
     session: str | None = None
     framework_span_id: str | None = None
     traceparent: str | None = None
+    source_model: str | None = None
+    """The model that the agent asked for, where the interceptor put another in its place."""
     http_status: int | None = None
     error_code: str | None = None
     truncated: bool = False
@@ -141,6 +173,7 @@ class WireHead:
     response_id: str | None = None
     emitted: Sequence[EmittedCall] = ()
     reported: Sequence[Reported] = ()
+    said: Said | None = None
 
     def order(self) -> tuple[int, int, str, int]:
         """Sort key: when it was sent, or the first that is known of it."""
@@ -164,6 +197,8 @@ class ModelCall:
     wire: WireHead | None = None
     span: SpanHead | None = None
     join: JoinRule | None = None
+    witness: Witness | None = None
+    """What the joined recordings say of each other."""
     owns_span_output: bool = True
     """False for the failed attempts of a retried call: the span's output belongs to the last successful one."""
     anchor: SpanHead | None = None
@@ -227,6 +262,9 @@ class Execution:
     def tool_name(self) -> str | None:
         return next((h.tool_name for h in self.heads() if h.tool_name is not None), None)
 
+    def arguments(self) -> Arguments | None:
+        return next((h.arguments for h in self.heads() if h.arguments is not None), None)
+
     def order(self) -> tuple[int, int, str, int]:
         return self.head.order()
 
@@ -244,7 +282,11 @@ class ToolLink:
     status: LinkStatus = LinkStatus.NONE
     execution: Execution | None = None
     candidates: list[Execution] = field(default_factory=list)
+    witnesses: list[Witness] = field(default_factory=list)
+    """What the call and each of the candidates say of each other."""
     emitters: int = 1
+    lost_emitters: bool = False
+    """A request shows that the id was emitted more often than any recorded answer does."""
     in_scope: Execution | None = None
     """Among several candidates, the one whose recorded parents lead to this call and to no other emitter."""
     rule: str | None = None

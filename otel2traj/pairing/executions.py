@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from ..model.heads import Execution, Recorder, SpanHead
+from ..model.link import Word, compare
 from ..model.reading import Role
+from .witness import of_executions
 
-_MCP = "otel_mcp"
+_MCP: Final = "mcp"
 
 
 def find_executions(heads: Iterable[SpanHead]) -> list[Execution]:
     """One `Execution` for each tool execution that was recorded, unordered.
 
-    Nested tool spans with one tool call id (a wrapper around the tool, an MCP client around its server) are one: the
-    innermost one. One tool call id seen once by each of several recorders in one Input is one.
+    Nested tool spans are one execution where both bear its tool call id and nothing speaks against it (a wrapper
+    around the tool), or where they are the client's and the server's span of one MCP call: the innermost one. An id on
+    one side is no identity. One tool call id seen once by each of several recorders or instrumentors is one.
     """
     heads = list(heads)
     tools = [head for head in heads if head.role is Role.TOOL_EXECUTION]
-    outer: dict[int, list[SpanHead]] = {}
+    outer: dict[SpanHead, list[SpanHead]] = {}
     enclosing = _Enclosing()
     for tool in tools:
         around = _around(tool, enclosing)
         if around is not None:
-            outer.setdefault(id(around), []).append(tool)
+            outer.setdefault(around, []).append(tool)
     inner_of = {key: inner[0] for key, inner in outer.items() if len(inner) == 1}
-    executions: dict[int, Execution] = {}
+    executions: dict[SpanHead, Execution] = {}
     for tool in tools:
-        if id(tool) not in inner_of:
-            executions[id(tool)] = Execution(tool, ordinal=tool.ordinal)
+        if tool not in inner_of:
+            executions[tool] = Execution(tool, ordinal=tool.ordinal)
     for tool in tools:
-        if id(tool) in inner_of:
+        if tool in inner_of:
             innermost = _innermost(tool, inner_of)
-            execution = executions[id(innermost)]
+            execution = executions[innermost]
             execution.wrappers.append(tool)
             execution.ordinal = execution.ordinal or tool.ordinal
     found = list(executions.values())
@@ -41,15 +45,15 @@ def find_executions(heads: Iterable[SpanHead]) -> list[Execution]:
     return _across_recorders(found)
 
 
-def _innermost(tool: SpanHead, inner_of: dict[int, SpanHead]) -> SpanHead:
+def _innermost(tool: SpanHead, inner_of: dict[SpanHead, SpanHead]) -> SpanHead:
     """The end of a chain of wrappers; the way there is shortened for who asks next."""
     way = []
     current = tool
-    while id(current) in inner_of:
+    while current in inner_of:
         way.append(current)
-        current = inner_of[id(current)]
+        current = inner_of[current]
     for wrapper in way:
-        inner_of[id(wrapper)] = current
+        inner_of[wrapper] = current
     return current
 
 
@@ -57,12 +61,12 @@ class _Enclosing:
     """The nearest tool span around a span, and whether a model call or an agent stands between them."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[SpanHead | None, bool]] = {}
+        self._known: dict[SpanHead, tuple[SpanHead | None, bool]] = {}
 
     def of(self, head: SpanHead) -> tuple[SpanHead | None, bool]:
         way: list[SpanHead] = []
         current: SpanHead | None = head
-        while current is not None and id(current) not in self._known:
+        while current is not None and current not in self._known:
             way.append(current)
             current = current.parent
         for node in reversed(way):
@@ -72,57 +76,82 @@ class _Enclosing:
             elif above.role is Role.TOOL_EXECUTION:
                 found = (above, False)
             else:
-                tool, crossed = self._known[id(above)]
+                tool, crossed = self._known[above]
                 found = (tool, crossed or above.role in (Role.MODEL_CALL, Role.AGENT))
-            self._known[id(node)] = found
-        return self._known[id(head)]
+            self._known[node] = found
+        return self._known[head]
 
 
 def _around(tool: SpanHead, enclosing: _Enclosing) -> SpanHead | None:
-    """The tool span around this one that tells of the same execution, through recorded parents."""
+    """The tool span around this one that tells of the same execution, through recorded parents: chains alone stand
+    between the two."""
     above, crossed = enclosing.of(tool)
-    if above is None:
+    if above is None or crossed or not of_executions(tool, above).holds():
         return None
-    if tool.tool_call_id is not None and above.tool_call_id is not None:
-        return above if tool.tool_call_id == above.tool_call_id else None
-    if crossed:
-        return None
-    mcp = _MCP in tool.dialects or _MCP in above.dialects
-    return above if mcp or _same_name(tool, above) else None
+    if tool.tool_call_id is not None and tool.tool_call_id == above.tool_call_id:
+        return above
+    return above if _one_mcp_call(tool, above) or _two_instrumentors(tool, above) else None
 
 
-def _same_name(one: SpanHead, other: SpanHead) -> bool:
-    if one.tool_name is None or other.tool_name is None:
-        return False
-    return one.tool_name == other.tool_name or one.tool_name.rsplit(".", 1)[-1] == other.tool_name.rsplit(".", 1)[-1]
+def _two_instrumentors(tool: SpanHead, above: SpanHead) -> bool:
+    """A framework's span and an instrumentation's span of one tool, the one straight below the other, ended alike."""
+    return (
+        tool.scope != above.scope
+        and None in (tool.tool_call_id, above.tool_call_id)
+        and tool.tool_name is not None
+        and tool.tool_name == above.tool_name
+        and tool.parent is above
+        and not any(_MCP in dialect for head in (tool, above) for dialect in head.dialects)
+        and tool.failed == above.failed
+        and compare(tool.result_sha256, above.result_sha256) is not Word.CONTRADICTS
+    )
+
+
+def _one_mcp_call(tool: SpanHead, above: SpanHead) -> bool:
+    """Client around server; MCP spans bear no id of the model's, but a client's may have been given one."""
+    return tool.mcp_side == "server" and above.mcp_side == "client"
+
+
+_WEIGHT: Final = (Recorder.ACP, Recorder.FRAMEWORK, Recorder.OTEL, Recorder.LOGS)
 
 
 def _across_recorders(executions: list[Execution]) -> list[Execution]:
-    """ACP client, framework recorder, spans and logs may each have seen the execution of one call id."""
+    """ACP client, framework recorder, two instrumentors and logs may each have seen the execution of one id."""
     groups: dict[tuple[str | None, str], list[Execution]] = {}
     for execution in executions:
         call_id = execution.tool_call_id()
         if call_id is not None:
             groups.setdefault((execution.ordinal, call_id), []).append(execution)
-    gone: set[int] = set()
+    gone: set[Execution] = set()
     for members in groups.values():
-        by_recorder: dict[Recorder, list[Execution]] = {}
-        for execution in members:
-            by_recorder.setdefault(execution.head.recorder, []).append(execution)
-        if len(by_recorder) < 2 or any(len(found) > 1 for found in by_recorder.values()):
+        if len(members) < 2:
             continue
-        order = [Recorder.ACP, Recorder.FRAMEWORK, Recorder.OTEL, Recorder.LOGS]
-        first, *rest = sorted(members, key=lambda execution: order.index(execution.head.recorder))
+        if any(not execution.head.fallback_only for execution in members):
+            spare = [execution for execution in members if execution.head.fallback_only]
+            gone.update(spare)
+            members = [execution for execution in members if not execution.head.fallback_only]
+        if len({_instrumentor(execution) for execution in members}) < len(members):
+            continue  # one recorder has seen two executions of this id
+        first, *rest = sorted(members, key=lambda e: (_WEIGHT.index(e.head.recorder), e.head.order()))
+        if not all(_one(first, other) for other in rest):
+            continue
         for other in rest:
             first.head.twins.extend([other.head, *other.head.twins])
             first.wrappers.extend(other.wrappers)
-            gone.add(id(other))
-    told = {execution.tool_call_id() for execution in executions if not execution.head.fallback_only}
-    return [
-        execution
-        for execution in executions
-        if id(execution) not in gone
-        and not (
-            execution.head.fallback_only and execution.tool_call_id() is not None and execution.tool_call_id() in told
-        )
-    ]
+            gone.add(other)
+    return [execution for execution in executions if execution not in gone]
+
+
+def _instrumentor(execution: Execution) -> tuple[Recorder, str]:
+    return execution.head.recorder, execution.head.scope
+
+
+def _one(first: Execution, other: Execution) -> bool:
+    """Nothing speaks against it; two spans must stand at the same place of the tree besides."""
+    one, two = first.head, other.head
+    if not of_executions(one, two).holds():
+        return False
+    if one.recorder is not two.recorder:
+        return True
+    outer, inner = ((e.wrappers or [e.head])[0] for e in (first, other))
+    return outer.trace_id == inner.trace_id and outer.parent_id == inner.parent_id and outer.parent_id is not None

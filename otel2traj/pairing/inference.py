@@ -36,12 +36,13 @@ def infer(links: Iterable[ToolLink], unlinked: Iterable[Execution]) -> int:
 
 
 def _call_arguments(link: ToolLink) -> Key:
-    return None if link.emitted.name is None else (link.emitted.name, link.emitted.arguments)
+    name, arguments = link.emitted.name, link.emitted.arguments
+    return None if name is None or arguments is None else (name, arguments.sha256)
 
 
 def _execution_arguments(execution: Execution) -> Key:
-    name, arguments = execution.tool_name(), execution.head.arguments_sha256
-    return None if name is None or arguments is None else (name, arguments)
+    name, arguments = execution.tool_name(), execution.head.arguments
+    return None if name is None or arguments is None else (name, arguments.sha256)
 
 
 def _unique_pairs(

@@ -1,68 +1,90 @@
-"""Model spans to the calls among them: those without model spans below, and the wrappers around each."""
+"""Model spans to the calls among them: those that wrap no other, and the wrappers around each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from ..model.heads import SpanHead
+from ..model.link import Word
 from ..model.reading import Role
-from .tree import NearestAncestor
+from .tree import ModelAround
+from .witness import of_recordings
 
 
 class Leaves:
-    """Model spans without model spans below them, and the wrappers above each."""
+    """Which model spans are calls.
+
+    A model span with model spans below it, chains alone between, is a wrapper of these, unless something recorded
+    says that it is a call of its own: it emitted calls or bears a response id that none of them has.
+    """
 
     def __init__(self, heads: Iterable[SpanHead]) -> None:
+        heads = list(heads)
         self.models = [head for head in heads if head.role is Role.MODEL_CALL]
-        self.nearest = NearestAncestor(Role.MODEL_CALL)
-        below: dict[int, int] = {}
+        self.around = ModelAround()
+        below: dict[SpanHead, list[SpanHead]] = {}
         for head in self.models:
-            above = self.nearest.of(head)
+            above = self.around.of(head)
             if above is not None:
-                below[id(above)] = below.get(id(above), 0) + 1
-        self.leaves = [head for head in self.models if id(head) not in below]
-        self._under: dict[int, list[SpanHead]] = {}
-        for leaf in self.leaves:
-            for wrapper in self.wrappers(leaf):
-                self._under.setdefault(id(wrapper), []).append(leaf)
-        self._enclosed = self._enclosing()
+                below.setdefault(above, []).append(head)
+        self._executed: dict[SpanHead, set[str | None]] = {}
+        """Tool call ids of the executions in a wrapper."""
+        for head in heads:
+            if head.role is Role.TOOL_EXECUTION:
+                above = self.around.of(head)
+                if above is not None:
+                    self._executed.setdefault(above, set()).add(head.tool_call_id)
+        self._under: dict[SpanHead, list[SpanHead]] = {}
+        """The calls in each wrapper."""
+        for head in self._inner_first(below):
+            inside = [leaf for child in below[head] for leaf in self._under.get(child, [child])]
+            if not self._is_call(head, inside):
+                self._under[head] = inside
+        self.leaves = [head for head in self.models if head not in self._under]
 
-    def _enclosing(self) -> dict[int, SpanHead | None]:
-        """By every span that is no model span: the only leaf below it, or None where there are several."""
-        out: dict[int, SpanHead | None] = {}
-        for leaf in self.leaves:
-            above = leaf.parent
-            while above is not None:
-                known = id(above) in out
-                if known and out[id(above)] is None:
-                    break  # all further up have several too
-                out[id(above)] = None if known else leaf
-                above = above.parent
-        return out
+    def _inner_first(self, below: dict[SpanHead, list[SpanHead]]) -> list[SpanHead]:
+        """Model spans with model spans below, every one after those below it."""
+        out = [head for head in self.models if head in below and self.around.of(head) is None]
+        for head in out:
+            out.extend(child for child in below[head] if child in below)
+        return out[::-1]
 
-    def enclosed(self, head: SpanHead) -> SpanHead | None:
-        """The only model leaf below a span."""
-        return self._enclosed.get(id(head))
+    def _is_call(self, head: SpanHead, inside: list[SpanHead]) -> bool:
+        ids = {call.id for call in head.emitted if call.id is not None}
+        told_inside = any(call.id in ids or call.also in ids for leaf in inside for call in leaf.emitted)
+        spoken = all(leaf.has_output for leaf in inside)
+        if ids and not told_inside and (spoken or ids & self._executed.get(head, set())):
+            return True
+        witnesses = [of_recordings(head, leaf) for leaf in inside]
+        for respects in (("response_id",), ("model", "text")):
+            if all(witness.word(name) is Word.CONTRADICTS for witness in witnesses for name in respects):
+                return True
+        return False
 
     def wrappers(self, leaf: SpanHead) -> list[SpanHead]:
         """Model spans around it, nearest first."""
         out = []
-        above = self.nearest.of(leaf)
-        while above is not None:
+        above = self.around.of(leaf)
+        while above is not None and above in self._under:
             out.append(above)
-            above = self.nearest.of(above)
+            above = self.around.of(above)
         return out
 
     def under(self, head: SpanHead) -> list[SpanHead]:
-        """The leaves of a wrapper, or the span itself."""
-        return self._under.get(id(head), [head])
+        """The calls in a wrapper, or the span itself."""
+        return self._under.get(head, [head])
 
     def lenders(self, leaf: SpanHead) -> list[SpanHead]:
-        """Wrappers whose only successful leaf this is: they may lend it what it lacks."""
+        """Wrappers whose only successful call this is, with no execution in them and nothing that contradicts: they
+        may lend it what it lacks."""
         out = []
         for wrapper in self.wrappers(leaf):
             good = [other for other in self.under(wrapper) if not other.failed]
-            if good != [leaf]:
+            witness = of_recordings(wrapper, leaf)
+            agrees = witness.word("text") is Word.AGREES or witness.word("tool_calls") is Word.AGREES
+            if good != [leaf] or (wrapper in self._executed and not agrees):
+                break
+            if Word.CONTRADICTS in (witness.word("response_id"), witness.word("tool_calls")):
                 break
             out.append(wrapper)
         return out

@@ -1,131 +1,211 @@
 """Wire calls and model spans to model calls: which recordings tell of one call.
 
 First match wins: the span id in the interceptor's header, a span id in a trace context, the response's own id, the ids
-of the tool calls it emitted, and the only model span below the span that one wire call alone names. A model span with
-model spans below it is a wrapper; its leaves are the calls. Nothing is ever joined by time or by content.
+of the tool calls it emitted, and those in its request's history. A model span with model spans below it is a wrapper;
+its leaves are the calls. Nothing is ever joined by time or by content, and what contradicts is never joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
 
 from ..model.evidence import Notice
 from ..model.heads import ModelCall, SpanHead, WireHead
-from ..model.link import JoinRule
-from .joins import BySpanId, by_response_id, choose, join_emitted, join_enclosed, named
+from .joins import BySpanId, Joining, by_response_id, choose, emitted_by_span, is_another, named, witness_of
 from .leaves import Leaves
+from .witness import Scopes, of_recordings
 
 
 def pair_model_calls(
     wires: Iterable[WireHead], heads: Iterable[SpanHead], by_span_id: BySpanId, notices: list[Notice]
 ) -> list[ModelCall]:
-    """One `ModelCall` for each step to be, unordered. `heads` have had their glance (response ids, emitted calls)."""
+    """One `ModelCall` for each step to be, unordered. `heads` have been read (response ids, emitted calls)."""
     wires = sorted(wires, key=WireHead.order)
     tree = Leaves(heads)
     calls = _span_calls(tree, wires)
-    by_head: dict[int, ModelCall] = {}
+    by_head: dict[SpanHead, ModelCall] = {}
     for call in calls:
         assert call.span is not None
         for head in (call.span, *call.span.twins):
-            by_head[id(head)] = call
-    joined: dict[int, list[ModelCall]] = {}
+            by_head[head] = call
+    joined: dict[ModelCall, list[ModelCall]] = {}
     loose: list[ModelCall] = []
     for wire in wires:
         anchor, leaves, rule = named(wire, tree, by_span_id, notices)
         target = choose(wire, leaves, by_head)
         mine = ModelCall(wire=wire, anchor=anchor)
         if target is not None:
-            mine.join = rule
-            joined.setdefault(id(target), []).append(mine)
+            mine.join, mine.witness = rule, witness_of(wire, target)
+            joined.setdefault(target, []).append(mine)
         else:
             loose.append(mine)
+    for call in [call for call, found in joined.items() if all(map(_is_another, found))]:
+        for mine in joined.pop(call):
+            _demote(mine, notices)
+            loose.append(mine)
     by_response = by_response_id(calls, wires)
-    for mine in list(loose):
-        assert mine.wire is not None
-        found = by_response.get(mine.wire.response_id or "")
-        if found is not None and id(found) not in joined:
-            mine.join = JoinRule.RESPONSE_ID
-            joined[id(found)] = [mine]
-            loose.remove(mine)
-    join_emitted(loose, joined, calls, wires)
-    join_enclosed(loose, joined, by_head, tree)
+    Joining(loose, joined, calls, wires).run()
     out = [*loose]
-    absorbed = _absorb(joined, calls, by_response)
+    absorbed = _absorb(joined, calls, by_response, Scopes())
+    alone = [call for call in calls if call not in joined and call not in absorbed]
     for call in calls:
-        if id(call) in joined:
-            out.extend(_owned(call, joined[id(call)]))
-        elif id(call) not in absorbed:
-            out.append(call)
-    _warn(loose, calls, notices)
+        if call in joined:
+            out.extend(_owned(call, joined[call]))
+    out.extend(alone)
+    _warn(loose, alone, calls, notices)
     return out
 
 
+def _is_another(mine: ModelCall) -> bool:
+    return mine.witness is not None and is_another(mine.witness)
+
+
+def _demote(mine: ModelCall, notices: list[Notice]) -> None:
+    assert mine.wire is not None
+    assert mine.witness is not None
+    what = ", ".join(mine.witness.contradictions())
+    message = f"wire call {mine.wire.call_id} names a span that contradicts it in {what}: two steps"
+    notices.append(Notice("contradicted_join", message, mine.wire.source))
+    mine.join = None
+
+
 def _span_calls(tree: Leaves, wires: list[WireHead]) -> list[ModelCall]:
-    """Leaves to calls; leaves of different scopes that carry one response id are one call."""
+    """Leaves to calls; what two instrumentors recorded of one call is one."""
     known = {wire.response_id for wire in wires if wire.response_id is not None}
     known |= {h.response_id for h in tree.models if h.response_id is not None and not h.fallback_only}
     calls = []
-    groups: dict[tuple[str, str | None], list[tuple[SpanHead, list[SpanHead]]]] = {}
     for leaf in tree.leaves:
         if leaf.fallback_only and leaf.response_id in known:
             continue
         lenders = tree.lenders(leaf)
-        response_id = next((h.response_id for h in (leaf, *lenders) if h.response_id is not None), None)
-        if response_id is None:
-            calls.append(ModelCall(span=leaf, lenders=lenders))
-        else:
-            groups.setdefault((response_id, leaf.ordinal), []).append((leaf, lenders))
-    for (response_id, _), members in groups.items():
-        scopes = {(leaf.scope, leaf.recorder) for leaf, _ in members}
-        if len(members) > 1 and len(scopes) == len(members):
-            members.sort(key=lambda pair: (not pair[0].has_output, not pair[0].has_content, pair[0].order()))
-            first, lenders = members[0]
-            first.twins = [leaf for leaf, _ in members[1:]]
-            members = [(first, [*lenders, *(lender for _, more in members[1:] for lender in more)])]
-        for leaf, lenders in members:
-            leaf.response_id = response_id
-            calls.append(ModelCall(span=leaf, lenders=lenders))
+        if leaf.response_id is None:
+            leaf.response_id = next((h.response_id for h in lenders if h.response_id is not None), None)
+        calls.append(ModelCall(span=leaf, lenders=lenders))
+    scopes = Scopes()
+    for key in (_response_id, _emitted_ids, _history_ids):
+        calls = _merge(calls, key, scopes)
     return calls
 
 
-def _absorb(joined: dict[int, list[ModelCall]], calls: list[ModelCall], by_response: dict[str, ModelCall]) -> set[int]:
-    """A joined call whose response id stands on one more span of another scope: that span tells of the same call."""
-    absorbed: set[int] = set()
+def _response_id(call: ModelCall) -> Hashable:
+    return None if call.span is None else call.span.response_id
+
+
+def _emitted_ids(call: ModelCall) -> Hashable:
+    ids = [item.id for item in emitted_by_span(call)]
+    return None if not ids or None in ids else frozenset(ids)
+
+
+def _history_ids(call: ModelCall) -> Hashable:
+    said = None if call.span is None or emitted_by_span(call) else call.span.said
+    return None if said is None else said.history or None
+
+
+def _merge(calls: list[ModelCall], key: Callable[[ModelCall], Hashable], scopes: Scopes) -> list[ModelCall]:
+    """Calls that two instrumentors recorded, each once, at one place of the tree, with one key, and without a word
+    against it: one call with twins."""
+    groups: dict[Hashable, list[ModelCall]] = {}
     for call in calls:
-        for mine in joined.get(id(call), ()):
+        assert call.span is not None
+        found = key(call)
+        if found is not None:
+            groups.setdefault((found, call.span.ordinal), []).append(call)
+    gone: set[ModelCall] = set()
+    for members in groups.values():
+        if len(members) < 2 or not _one_call(members, scopes):
+            continue
+        first, *rest = sorted(members, key=_content_first)
+        assert first.span is not None
+        for other in rest:
+            assert other.span is not None
+            first.span.twins = [*first.span.twins, other.span, *other.span.twins]
+            first.span.response_id = first.span.response_id or other.span.response_id
+            first.lenders = [*first.lenders, *other.lenders]
+            gone.add(other)
+    return [call for call in calls if call not in gone]
+
+
+def _content_first(call: ModelCall) -> tuple[bool, bool, tuple[int, int, str, int]]:
+    assert call.span is not None
+    return not call.span.has_output, not call.span.has_content, call.span.order()
+
+
+def _one_call(members: list[ModelCall], scopes: Scopes) -> bool:
+    spans = [call.span for call in members if call.span is not None]
+    by = {(head.scope, head.recorder) for span in spans for head in (span, *span.twins)}
+    if len(by) < sum(1 + len(span.twins) for span in spans):
+        return False  # one instrumentor recorded two
+    first = spans[0]
+    for other in spans[1:]:
+        if not of_recordings(first, other).holds():
+            return False
+        if first.recorder is other.recorder and _place(first, scopes) != _place(other, scopes):
+            return False
+    return True
+
+
+def _place(head: SpanHead, scopes: Scopes) -> tuple[str | None, SpanHead | None, SpanHead | None]:
+    if head.parent_id is None:
+        return None, None, None  # instrumentations without a context make every span the root of a trace
+    return head.trace_id, *scopes.of(head)
+
+
+def _absorb(
+    joined: dict[ModelCall, list[ModelCall]],
+    calls: list[ModelCall],
+    by_response: dict[str, ModelCall],
+    scopes: Scopes,
+) -> set[ModelCall]:
+    """A joined call whose response id stands on one span more, of another instrumentor, at the same place."""
+    absorbed: set[ModelCall] = set()
+    for call in calls:
+        for mine in joined.get(call, ()):
             assert mine.wire is not None
             assert call.span is not None
             other = by_response.get(mine.wire.response_id or "")
-            if other is None or other is call or id(other) in joined or id(other) in absorbed:
+            if other is None or other is call or other in joined or other in absorbed:
                 continue
             assert other.span is not None
-            if other.span.scope != call.span.scope:
+            if _one_call([call, other], scopes):
                 call.span.twins = [*call.span.twins, other.span, *other.span.twins]
                 call.lenders = [*call.lenders, *other.lenders]
-                absorbed.add(id(other))
+                absorbed.add(other)
     return absorbed
 
 
 def _owned(call: ModelCall, attempts: list[ModelCall]) -> list[ModelCall]:
-    """Retries: one step for each wire call; the span's output belongs to the last successful one."""
+    """Retries: one step for each wire call; the span's output belongs to the last good one that it agrees with."""
     assert call.span is not None
-    wires = [mine.wire for mine in attempts if mine.wire is not None]
-    named = [wire for wire in wires if wire.response_id is not None and wire.response_id == call.span.response_id]
-    good = [wire for wire in wires if wire.succeeded()]
-    owner = named[-1] if named else good[-1] if good else wires[-1]
+    found = [mine for mine in attempts if mine.wire is not None]
+    same = [m for m in found if m.wire and m.wire.response_id and m.wire.response_id == call.span.response_id]
+    good = [m for m in found if m.wire and m.wire.succeeded() and not (m.witness and is_another(m.witness))]
+    owner = (same or good or found)[-1]
     for mine in attempts:
         mine.span, mine.lenders = call.span, call.lenders
-        mine.owns_span_output = mine.wire is owner
+        mine.owns_span_output = mine is owner
     return attempts
 
 
-def _warn(loose: list[ModelCall], calls: list[ModelCall], notices: list[Notice]) -> None:
+def _warn(loose: list[ModelCall], alone: list[ModelCall], calls: list[ModelCall], notices: list[Notice]) -> None:
     if not calls:
         return
     for mine in loose:
         assert mine.wire is not None
         said = mine.wire.framework_span_id
-        why = "no header names a framework span" if said is None else f"its header names {said}, which is no model span"
+        why = "no header names a framework span"
+        if said is not None:
+            what = "is not recorded" if mine.anchor is None else "tells of no model call that it could be"
+            why = f"its header names {said}, which {what}"
         notices.append(
             Notice("unjoined_wire_call", f"wire call {mine.wire.call_id}: {why}", mine.wire.source, lossy=False)
         )
+    known = Counter(_response_id(call) for call in calls)
+    again = sum(1 for call in alone if _response_id(call) is not None and known[_response_id(call)] > 1)
+    twice = min(len(loose), len(alone))
+    if twice:
+        message = f"{len(loose)} wire calls and {len(alone)} model spans that no identifier joins"
+        notices.append(Notice("calls_may_stand_twice", f"{twice} calls may stand twice: {message}"))
+    elif again:
+        message = f"{again} model spans bear a response id that another one bears elsewhere in the tree"
+        notices.append(Notice("calls_may_stand_twice", f"{message}: a call told twice, or a cached response"))

@@ -4,42 +4,81 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..model.heads import Execution, ModelCall, Reported, ToolLink
+from ..model.heads import Execution, ModelCall, Reported, SpanHead, ToolLink
 from ..model.link import LinkStatus
 from .tree import ancestors
+from .witness import Scopes, is_numbered, of_link
 
 
 def link_tool_calls(calls: Iterable[ModelCall], executions: Iterable[Execution]) -> list[ToolLink]:
     """One link for each emitted tool call, in the order of `calls`.
 
-    In one Input one emitter and one candidate are exact; more of either are ambiguous, and nothing is attached; no
-    candidate is none. An Input that is not known conflicts with none.
+    In one Input one emitter and one candidate that nothing contradicts are exact; more of either, or a contradiction,
+    are ambiguous, and nothing is attached; no candidate is none. An Input that is not known conflicts with none.
     """
+    calls = list(calls)
     links = [ToolLink(call, position, emitted) for call in calls for position, emitted in enumerate(call.emitted())]
     emitters: dict[str, list[ToolLink]] = {}
     for link in links:
-        if link.emitted.id is not None:
-            emitters.setdefault(link.emitted.id, []).append(link)
+        for call_id in _ids(link):
+            emitters.setdefault(call_id, []).append(link)
     candidates: dict[str, list[Execution]] = {}
     for execution in executions:
-        call_id = execution.tool_call_id()
-        if call_id is not None:
-            candidates.setdefault(call_id, []).append(execution)
+        borne = execution.tool_call_id()
+        if borne is not None:
+            candidates.setdefault(borne, []).append(execution)
+    times = _times(calls)
+    scopes = Scopes()
     for call_id, same in emitters.items():
         found = candidates.get(call_id, [])
+        if not found:
+            continue
+        lost = is_numbered(call_id) and times.get(call_id, 0) > len(same)
         for link in same:
-            link.candidates = [execution for execution in found if _compatible(link.call, execution)]
-            link.emitters = sum(1 for other in same if _same_input(link.call.ordinal, other.call.ordinal))
-            if not link.candidates:
-                continue
-            if link.emitters > 1 or len(link.candidates) > 1:
-                link.status = LinkStatus.AMBIGUOUS
-            else:
-                link.status, link.execution = LinkStatus.EXACT, link.candidates[0]
-                link.rule = link.execution.id_rule()
+            for execution in found:
+                if _compatible(link.call, execution):
+                    link.candidates.append(execution)
+                    link.witnesses.append(of_link(link.call, link.emitted, execution, scopes))
+            link.emitters = max(
+                link.emitters, sum(1 for other in same if _same_input(link.call.ordinal, other.call.ordinal))
+            )
+            link.lost_emitters = link.lost_emitters or lost
+    for link in links:
+        _decide(link)
+    for same in emitters.values():
         _note_scopes([link for link in same if link.status is LinkStatus.AMBIGUOUS])
     _inherit_inputs(links)
     return links
+
+
+def _ids(link: ToolLink) -> set[str]:
+    """The ids that may name the call: its own, and that of the item of the response in which it stands."""
+    return {told for told in (link.emitted.id, link.emitted.also) if told is not None}
+
+
+def _decide(link: ToolLink) -> None:
+    if not link.candidates:
+        return
+    link.status = LinkStatus.AMBIGUOUS
+    if link.emitters > 1 or len(link.candidates) > 1 or link.lost_emitters or not link.witnesses[0].holds():
+        return
+    if link.call.ordinal is None and link.candidates[0].ordinal is not None and is_numbered(link.emitted.id or ""):
+        return  # nothing tells the Input of the call, and other Inputs count the same ids
+    link.status, link.execution = LinkStatus.EXACT, link.candidates[0]
+    link.rule = link.execution.id_rule()
+    if link.execution.tool_call_id() != link.emitted.id:
+        link.rule = "item_id"
+
+
+def _times(calls: list[ModelCall]) -> dict[str, int]:
+    """How often an id was emitted by what any request or answer of the run shows, where that is more than once."""
+    out: dict[str, int] = {}
+    for call in calls:
+        heads = () if call.span is None else (call.span, *call.span.twins)
+        for told in (call.wire, *heads):
+            for call_id, count in () if told is None or told.said is None else told.said.times:
+                out[call_id] = max(count, out.get(call_id, 0))
+    return out
 
 
 def _note_scopes(links: list[ToolLink]) -> None:
@@ -48,21 +87,21 @@ def _note_scopes(links: list[ToolLink]) -> None:
     The nearest ancestor with any emitter below it decides; where that has several, nothing is noted. The link stays
     ambiguous: several candidates in one Input are, by the contract.
     """
-    below: dict[int, list[ToolLink]] = {}
+    below: dict[SpanHead, list[ToolLink]] = {}
     spanned = [link for link in links if link.call.span is not None]
     if len(spanned) < 2:
         return
     for link in spanned:
         assert link.call.span is not None
         for node in (link.call.span, *ancestors(link.call.span)):
-            below.setdefault(id(node), []).append(link)
-    found: dict[int, list[Execution]] = {}
-    for execution in {id(e): e for link in spanned for e in link.candidates}.values():
-        nearest = next((below[id(node)] for node in ancestors(execution.head) if id(node) in below), [])
+            below.setdefault(node, []).append(link)
+    found: dict[ToolLink, list[Execution]] = {}
+    for execution in dict.fromkeys(e for link in spanned for e in link.candidates):
+        nearest = next((below[node] for node in ancestors(execution.head) if node in below), [])
         if len(nearest) == 1 and execution in nearest[0].candidates:
-            found.setdefault(id(nearest[0]), []).append(execution)
+            found.setdefault(nearest[0], []).append(execution)
     for link in spanned:
-        mine = found.get(id(link), [])
+        mine = found.get(link, [])
         if len(mine) == 1:
             link.in_scope = mine[0]
 
@@ -80,26 +119,37 @@ def _compatible(call: ModelCall, execution: Execution) -> bool:
 
 def _inherit_inputs(links: list[ToolLink]) -> None:
     """A call of unknown Input whose exact links all lead to one Input belongs to it."""
-    found: dict[int, set[str]] = {}
+    found: dict[ModelCall, set[str]] = {}
     for link in links:
         if link.execution is not None and link.call.ordinal is None and link.execution.ordinal is not None:
-            found.setdefault(id(link.call), set()).add(link.execution.ordinal)
+            found.setdefault(link.call, set()).add(link.execution.ordinal)
     for link in links:
-        ordinals = found.get(id(link.call), set())
+        ordinals = found.get(link.call, set())
         if link.call.ordinal is None and len(ordinals) == 1:
             link.call.ordinal = next(iter(ordinals))
 
 
 def find_reported(links: Iterable[ToolLink], calls: Iterable[ModelCall]) -> None:
-    """What the first later request reports as a call's result: what the model was told. `calls` come in order."""
+    """What the first later request reports as a call's result: what the model was told. `calls` come in order.
+
+    A report belongs to the latest emission of its id before it: an earlier one may have had another result, or none.
+    """
+    place: dict[ModelCall, int] = {}
     told: dict[str, list[tuple[int, ModelCall, Reported]]] = {}
-    place: dict[int, int] = {}
     for number, call in enumerate(calls):
-        place[id(call)] = number
+        place[call] = number
         for item in call.reported():
             told.setdefault(item.tool_call_id, []).append((number, call, item))
+    emissions: dict[str, list[tuple[int, str | None]]] = {}
     for link in links:
+        if link.emitted.id is not None:
+            emissions.setdefault(link.emitted.id, []).append((place[link.call], link.call.ordinal))
+    for link in links:
+        mine = place[link.call]
         for number, call, item in told.get(link.emitted.id or "", ()):
-            if number > place[id(link.call)] and _same_input(link.call.ordinal, call.ordinal):
+            if number > mine and _same_input(link.call.ordinal, call.ordinal):
+                between = emissions[item.tool_call_id]
+                if any(mine < at < number and _same_input(ordinal, call.ordinal) for at, ordinal in between):
+                    break
                 link.reported_by, link.reported_position, link.reported_sha256 = call, item.position, item.sha256
                 break

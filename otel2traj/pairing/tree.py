@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ..model.heads import SpanHead
 from ..model.reading import Role
@@ -16,35 +16,28 @@ def ancestors(head: SpanHead) -> Iterator[SpanHead]:
         current = current.parent
 
 
-class NearestAncestor:
-    """The nearest ancestor of a role, remembered for every span on the way: linear in the spans over all questions."""
+class ModelAround:
+    """The nearest model span around a span with nothing but chains between: no execution and no agent, since what
+    these do are calls of their own. Remembered for every span on the way: linear in the spans over all questions."""
 
-    def __init__(self, role: Role) -> None:
-        self._role = role
-        self._known: dict[int, SpanHead | None] = {}
+    def __init__(self) -> None:
+        self._known: dict[SpanHead, SpanHead | None] = {}
 
     def of(self, head: SpanHead) -> SpanHead | None:
         path: list[SpanHead] = []
         current: SpanHead | None = head
         found: SpanHead | None = None
         while current is not None:
-            if id(current) in self._known:
-                found = self._known[id(current)]
+            if current in self._known:
+                found = self._known[current]
                 break
             path.append(current)
             current = current.parent
-            if current is not None and current.role is self._role:
+            if current is None or current.role in (Role.TOOL_EXECUTION, Role.AGENT):
+                break
+            if current.role is Role.MODEL_CALL:
                 found = current
                 break
         for node in path:
-            self._known[id(node)] = found
+            self._known[node] = found
         return found
-
-
-def children(heads: Iterable[SpanHead]) -> dict[int, list[SpanHead]]:
-    """Recorded children by the identity of their parent."""
-    out: dict[int, list[SpanHead]] = {}
-    for head in heads:
-        if head.parent is not None:
-            out.setdefault(id(head.parent), []).append(head)
-    return out

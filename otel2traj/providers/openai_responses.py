@@ -231,8 +231,9 @@ _CLIENT = {"function_call", "custom_tool_call"}
 def _call(item: JsonObject, kind: str) -> ToolCall:
     """An item with a `call_id` is one the client must answer; its `id` is only the item's own."""
     name = string(item.get("name"))
-    call_id = string(item.get("call_id"))
+    call_id, item_id = string(item.get("call_id")), string(item.get("id"))
     if kind == "custom_tool_call":
-        return ToolCall(call_id, name, item.get("input"))
+        return ToolCall(call_id, name, item.get("input"), item_id)
     arguments = next((item[key] for key in ("arguments", "action", "operation", "input") if key in item), None)
-    return ToolCall(call_id, name if name is not None else kind.removesuffix("_call"), decoded(arguments))
+    name = name if name is not None else kind.removesuffix("_call")
+    return ToolCall(call_id, name, decoded(arguments), item_id)

@@ -137,4 +137,5 @@ def usage_with_raw(raw: JsonValue, usage: Usage) -> Usage | None:
 
 
 def glance_of(response: ModelResponse) -> ResponseGlance:
-    return ResponseGlance(response.response_id, response.output.model, response.output.tool_calls)
+    output = response.output
+    return ResponseGlance(response.response_id, output.model, output.all_tool_calls(), output.text)

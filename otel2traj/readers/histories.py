@@ -28,7 +28,7 @@ class Item:
 
     def __init__(self, value: JsonValue) -> None:
         self.value = value
-        self.noted: tuple[str, list[tuple[str, str]]] | None = None
+        self.noted: tuple[str, object] | None = None
         self._canonical: bytes | None = None
 
     def canonical(self) -> bytes:

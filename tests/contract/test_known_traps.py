@@ -104,7 +104,7 @@ TRAPS: dict[str, tuple[str, tuple[str, ...]]] = {
         "hosted tools, and MCP told by client and server",
         (
             "unit/messages/test_reader.py::test_hosted_tools_are_kept_apart_from_calls_that_wait_for_an_execution",
-            "unit/pairing/test_tool_links.py::test_an_mcp_server_span_below_its_client_is_the_same_execution",
+            "unit/pairing/test_tool_links.py::test_the_two_sides_of_an_mcp_call_are_one_execution_and_the_tool_around_them_is_another",
         ),
     ),
     "T16": (

@@ -36,7 +36,7 @@ def test_nested_spans_of_one_id_are_one_execution_the_innermost(tmp_path: Path) 
     assert len(log.evidence["wrappers"]) == 1
 
 
-def test_an_mcp_server_span_below_its_client_is_the_same_execution(tmp_path: Path) -> None:
+def test_the_two_sides_of_an_mcp_call_are_one_execution_and_the_tool_around_them_is_another(tmp_path: Path) -> None:
     mcp = {"mcp.method.name": "tools/call", "gen_ai.tool.name": "read"}
     trajectory = run(
         tmp_path,
@@ -45,8 +45,8 @@ def test_an_mcp_server_span_below_its_client_is_the_same_execution(tmp_path: Pat
         span(T2, 2.1, {**mcp, "gen_ai.tool.call.result": "found"}, parent=T1, kind=3),
         span(T3, 2.2, mcp, parent=T2, kind=2),
     )
-    assert [step.kind for step in trajectory.steps] == [StepKind.MODEL]
-    assert logs(trajectory)[0].outputs == "found"
+    assert [step.kind for step in trajectory.steps] == [StepKind.MODEL, StepKind.TOOL_ONLY]
+    assert [log.outputs for step in trajectory.steps for log in step.tool_logs] == [None, "found"]
 
 
 def test_a_tool_below_a_sub_agent_is_its_own(tmp_path: Path) -> None:
