@@ -7,7 +7,8 @@ from typing import ClassVar
 
 
 class Otel2TrajError(Exception):
-    """Anything this project reports on purpose. `hint` says what to do next, `code` is a stable machine word."""
+    """Anything this project reports on purpose. `hint` says what to do next, `code` is a stable machine word.
+    `sources` (`{"path", "sha256"}`) and `warnings` are what had been read when a build was given up."""
 
     exit_code: ClassVar[int] = 5
     code: ClassVar[str] = "internal"
@@ -16,6 +17,8 @@ class Otel2TrajError(Exception):
         super().__init__(message)
         self.hint = hint
         self.error_code = code if code is not None else self.code
+        self.sources: tuple[dict[str, object], ...] = ()
+        self.warnings: tuple[str, ...] = ()
 
 
 class UsageError(Otel2TrajError):
@@ -30,9 +33,12 @@ class EvidenceError(Otel2TrajError):
 
     exit_code = 3
     code = "evidence.unreadable"
-    sources: tuple[dict[str, object], ...] = ()
-    """What had been read when it was given up: `{"path", "sha256"}`."""
-    warnings: tuple[str, ...] = ()
+
+
+class WriteError(EvidenceError):
+    """A file or stream cannot be written. The evidence is not at fault: nothing is written about it in its place."""
+
+    code = "unwritable"
 
 
 class NothingRecordedError(EvidenceError):

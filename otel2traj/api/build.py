@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,15 +14,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..canonical import sha256_hex
-from ..errors import EvidenceError, NothingRecordedError, Otel2TrajError, UsageError
+from ..errors import EvidenceError, NothingRecordedError, Otel2TrajError, RefusedError, UsageError, WriteError
+from ..files import is_stream, replacing
 from ..model.trajectory import Header, StepSink, Summary, TrajectoryStatus
 from ..renderers.safe import inline
 from ..writers.trajectory import TrajectoryWriter
-from .files import replacing
 from .source import drive, value_limit
 
 Progress = Callable[[str, int], None]
 _LONGEST_NAME = 200
+_Task = tuple[Path, Path, bool, Path | None, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Built:
     conversation: str | None
     summary: Summary
     file: Path | None
+    bug: Exception | None = None
+    """What a failed build ended in, where the evidence is not to blame."""
 
     @property
     def failed(self) -> bool:
@@ -55,6 +59,7 @@ class Line:
 
     text: str
     failed: bool
+    bug: bool = False
 
 
 def build_path(
@@ -81,33 +86,51 @@ def build_path(
     try:
         with BuildSession(path, inference=inference, progress=progress) as session:
             several = len(session.conversations) > 1
-            if several and output is not None and output.is_file():
+            if several and output is not None and (output.is_file() or is_stream(output)):
                 raise UsageError(
                     f"{len(session.conversations)} conversations are recorded here, and {output.name} is a file",
                     hint="give a directory to -o, or name one conversation",
                 )
             for conversation in session.conversations:
                 file = _target(path, write, output, conversation.name, several)
-                with _writing(file, limit) as writer:
-                    summary = session.build(conversation, *writer, *sinks())
-                built.append(Built(conversation.name, summary, file))
+                try:
+                    with _writing(file, limit) as writer:
+                        summary = session.build(conversation, *writer, *sinks())
+                    built.append(Built(conversation.name, summary, file))
+                except WriteError:
+                    raise
+                except Exception as err:
+                    given_up = err if isinstance(err, Otel2TrajError) else Otel2TrajError(str(err))
+                    session.read_so_far(given_up)
+                    built.append(_failed(path, file, conversation.name, limit, err, given_up, sinks))
             if not built:
                 raise NothingRecordedError("no model call or tool execution was recorded here")
-    except (EvidenceError, OSError) as err:
-        summary = Summary(TrajectoryStatus.FAILED, error={"type": type(err).__name__, "message": _plain(err, path)})
-        if isinstance(err, EvidenceError):
-            summary.sources, summary.warnings = list(err.sources), list(err.warnings)
+    except (WriteError, UsageError, RefusedError):
+        raise
+    except Exception as err:
+        given_up = err if isinstance(err, Otel2TrajError) else Otel2TrajError(str(err))
         file = _target(path, write, output, None, False)
-        try:
-            with _writing(file, limit) as writer:
-                for sink in [*writer, *sinks()]:
-                    sink.begin(Header())
-                    sink.end(summary)
-        except OSError as again:
-            name = path.name if file is None else file.name
-            raise EvidenceError(f"cannot write {name}: {again.strerror}", hint="name a target with -o") from err
-        built.append(Built(None, summary, file))
+        built.append(_failed(path, file, None, limit, err, given_up, sinks))
     return built
+
+
+def _failed(
+    path: Path,
+    file: Path | None,
+    name: str | None,
+    limit: int,
+    err: Exception,
+    given_up: Otel2TrajError,
+    sinks: Callable[[], list[StepSink]],
+) -> Built:
+    """The trajectory of a build that could not be done."""
+    summary = Summary(TrajectoryStatus.FAILED, error={"type": type(err).__name__, "message": _plain(err, path)})
+    summary.sources, summary.warnings = list(given_up.sources), list(given_up.warnings)
+    with _writing(file, limit) as writer:
+        for sink in [*writer, *sinks()]:
+            sink.begin(Header())
+            sink.end(summary)
+    return Built(name, summary, file, None if isinstance(err, (Otel2TrajError, OSError, MemoryError)) else err)
 
 
 def _plain(err: Exception, path: Path) -> str:
@@ -160,7 +183,7 @@ def print_bytes(path: Path, out: BinaryIO, *, inference: bool = True, progress: 
             with item.file.open("rb") as stream:
                 shutil.copyfileobj(stream, out)
         out.flush()
-    return [Built(item.conversation, item.summary, None) for item in built]
+    return [Built(item.conversation, item.summary, None, item.bug) for item in built]
 
 
 def find_attempts(root: Path) -> list[Path]:
@@ -192,23 +215,51 @@ def build_many(
     if jobs == 1:
         yield from map(_build_one, tasks)
         return
+    yield from _in_processes(tasks, jobs)
+
+
+def _in_processes(tasks: list[_Task], jobs: int) -> Iterator[Line]:
+    """In order. A worker that dies takes along what was under way beside it: each of that is tried once more, alone."""
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_build_one, tasks)
+    spawn = get_context("spawn")
+    waiting = deque(tasks)
+    while waiting:
+        with ProcessPoolExecutor(jobs, mp_context=spawn) as pool:
+            try:
+                for line in pool.map(_build_one, tuple(waiting)):
+                    waiting.popleft()
+                    yield line
+                return
+            except BrokenProcessPool:
+                pass
+        task = waiting.popleft()
+        with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+            try:
+                yield pool.submit(_build_one, task).result()
+            except BrokenProcessPool:
+                yield Line(f"{inline(_name(task))}: error: the process that built it died", True)
 
 
-def _build_one(task: tuple[Path, Path, bool, Path | None, bool]) -> Line:
-    path, root, write, output, inference = task
-    name = path.relative_to(root).as_posix() if path != root else path.name
+def _name(task: _Task) -> str:
+    path, root = task[:2]
+    return path.relative_to(root).as_posix() if path != root else path.name
+
+
+def _build_one(task: _Task) -> Line:
+    path, _, write, output, inference = task
+    name = _name(task)
     target = None if output is None else output / f"{safe_name(name)}.json"
     try:
         built = build_path(path, write=write, output=target, inference=inference)
     except Otel2TrajError as err:
         return Line(f"{inline(name)}: error: {inline(str(err))}", True)
+    except Exception as err:  # one attempt never costs the others
+        return Line(f"{inline(name)}: error: {inline(f'{type(err).__name__}: {err}')}", True, True)
     told = "\n".join(f"{inline(name)}: {item.describe()}" for item in built)
-    return Line(told, any(item.failed for item in built))
+    return Line(told, any(item.failed for item in built), any(item.bug is not None for item in built))
 
 
 def build_bytes(path: Path, *, inference: bool = True) -> bytes:

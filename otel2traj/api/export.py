@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import tempfile
 from collections import Counter
@@ -14,6 +13,7 @@ from typing import Any, BinaryIO
 
 from ..canonical import JsonObject, dumps, dumps_pretty
 from ..errors import UsageError
+from ..files import is_stream, replacing, whole
 from ..model.trajectory import Header, Step, StepSink, Summary
 from ..writers import FOLDERS, WRITERS
 from ..writers.base import Reject, Rejecting, Writer
@@ -91,17 +91,14 @@ def export(
         for _, sink, held, target in targets:
             if isinstance(sink, Rejecting):
                 result.rejects += sink.rejects()
-            if target is None:
-                held.seek(0)
-                if stdout is not None:
-                    shutil.copyfileobj(held, stdout)
-            else:
-                held.flush()
-                os.replace(held.name, target)
+            if target is not None:
                 result.files.append(target)
+            elif stdout is not None:
+                held.seek(0)
+                shutil.copyfileobj(held, stdout)
     if redacting is not None:
         result.redaction = redacting.report()
-    if output is not None:
+    if output is not None and not is_stream(output):
         _beside(output, result)
     return result
 
@@ -110,10 +107,12 @@ def _beside(output: Path, result: Exported) -> None:
     rejects, redaction = Path(f"{output}.rejects.jsonl"), Path(f"{output}.redaction.json")
     if result.rejects:
         lines = [dumps({"step_id": r.step_id, "reason": r.reason, "detail": r.detail}) + b"\n" for r in result.rejects]
-        rejects.write_bytes(b"".join(lines))
+        with replacing(rejects) as out:
+            out.write(b"".join(lines))
         result.files.append(rejects)
     if result.redaction is not None:
-        redaction.write_bytes(dumps_pretty(result.redaction) + b"\n")
+        with replacing(redaction) as out:
+            out.write(dumps_pretty(result.redaction) + b"\n")
         result.files.append(redaction)
 
 
@@ -124,12 +123,8 @@ def _held(target: Path | None) -> Iterator[Any]:
         with tempfile.SpooledTemporaryFile(max_size=64 << 20) as spooled:
             yield spooled
         return
-    temporary = target.with_name(target.name + ".tmp")
-    try:
-        with temporary.open("w+b") as held:
-            yield held
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole(target) as held:
+        yield held
 
 
 class _Fan:

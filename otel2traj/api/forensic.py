@@ -11,6 +11,7 @@ from ..auditors.triage.custom import installed, load
 from ..auditors.triage.validity import check, looks_forensic
 from ..canonical import JsonError, JsonObject, loads, loads_tolerant
 from ..errors import EvidenceError, Otel2TrajError, UsageError
+from ..files import whole
 from ..model.evidence import Source, SourceKind
 from ..model.finding import Finding
 from ..model.forensic import FailureCategory, Observation, TriggerSeverity
@@ -19,7 +20,6 @@ from ..readers.telemetry import Telemetry, read_telemetry, telemetry_files
 from ..renderers.forensic import explain as render
 from ..stored import is_stored
 from ..writers.forensic import ForensicSink, write
-from .files import whole
 from .record_bytes import RecordBytes
 from .source import drive
 

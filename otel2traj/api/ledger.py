@@ -14,12 +14,12 @@ from ..auditors.ledger.lines import JSON, events
 from ..auditors.ledger.sequence import ORDER
 from ..canonical import JsonError, JsonObject, canonical_bytes, loads
 from ..errors import EvidenceError
+from ..files import whole
 from ..model.finding import Finding, Severity
 from ..model.ledger import EventType, seal, state_hash
 from ..model.ledger_cost import Totals
 from ..writers.ledger import LedgerSink
 from ..writers.ledger_append import Tail, append_line
-from .files import whole
 from .source import drive
 
 Tell = Callable[[Finding], None]

@@ -14,13 +14,13 @@ from typing import Any, BinaryIO, cast
 from ..canonical import loads
 from ..corpus.cases import fixtures
 from ..errors import EvidenceError
+from ..files import whole
 from ..prov.aer import AerProjector
 from ..prov.constraints import check_document, read_provn
 from ..prov.engine import Options, derive_prov
 from ..prov.sem import derive_sem
 from ..prov.validate import TierResult, not_run, passed_or_failed, validate
 from ..readers.attempt import safe_join
-from .files import whole
 from .record_bytes import RecordBytes
 from .source import drive
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 
 from ..errors import EvidenceError, Otel2TrajError
+from ..files import replacing
 from ..model.trajectory import Header, Summary, TrajectoryStatus
 from ..renderers.bundle import Bundle, BundleSink
 from ..renderers.page import write_page
 from .build import find_attempts
-from .files import replacing
 from .record_bytes import RecordBytes
 
 _SPOOL = 16 << 20

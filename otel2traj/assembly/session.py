@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from ..errors import EvidenceError, NothingRecordedError
+from ..errors import EvidenceError, NothingRecordedError, Otel2TrajError
 from ..evidence import Index
 from ..model.heads import SpanHead, WireHead
 from ..model.trajectory import StepSink, Summary
@@ -63,9 +63,7 @@ class BuildSession:
             self.conversations = self._conversations()
         except EvidenceError as err:
             self._close()
-            sources = self.archive.sources()
-            err.sources = tuple({"path": source.path, "sha256": source.sha256} for source in sources)
-            err.warnings = tuple(notice.render() for notice in unique([*self.index.notices, *self.archive.notices]))
+            self.read_so_far(err)
             raise
         except BaseException:
             self._close()
@@ -80,6 +78,12 @@ class BuildSession:
     def _close(self) -> None:
         gc.set_threshold(*self._collector)
         self.archive.close()
+
+    def read_so_far(self, err: Otel2TrajError) -> None:
+        """Put into an error what had been read when it came."""
+        sources = self.archive.sources()
+        err.sources = tuple({"path": source.path, "sha256": source.sha256} for source in sources)
+        err.warnings = tuple(notice.render() for notice in unique([*self.index.notices, *self.archive.notices]))
 
     def build(self, conversation: Conversation, *sinks: StepSink) -> Summary:
         """Push one trajectory into the sinks. The steps are complete; shortening is the writer's business."""

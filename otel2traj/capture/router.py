@@ -20,6 +20,7 @@ from typing import IO, Final
 
 from .. import canonical
 from ..errors import RefusedError
+from ..files import beside
 from .inflate import inflate
 from .segments import MAX_BODY, Damage, Record, Signal, after_padding, is_live, lock, read_from, segment_files
 from .split import BY_TRACE, Claim, Piece, Split, split
@@ -341,9 +342,9 @@ class Router:
     def _cut_out(self, attempt: str, signal: int, size: int) -> None:
         path = self._file(attempt, signal)
         holes = self.state.buried(attempt, signal)
-        fresh = path.with_name(path.name + ".tmp")
+        fresh, target = beside(path)
         db = self.state.db
-        with path.open("rb") as source, fresh.open("wb") as target:
+        with path.open("rb") as source, target:
             at = 0
             for offset, length in [*holes, (size, 0)]:
                 _copy(source, target, at, offset - at)

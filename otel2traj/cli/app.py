@@ -1,4 +1,4 @@
-"""The command tree, and the one place that turns an error into an exit code."""
+"""The command tree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from ..errors import Otel2TrajError
+from .guard import guarded
 
 app = typer.Typer(
     name="otel2traj",
@@ -53,20 +53,9 @@ def _root(
 
 
 def run() -> None:
-    """Parse, call, exit: 0 clean, 1 findings, 2 usage, 3 unreadable evidence, 4 refused, 5 a bug."""
+    """Parse, call, exit."""
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
     for name in (asked,) if asked in COMMANDS else COMMANDS:  # every other one costs start-up and is not needed
         import_module(f".{name}", __package__).register(app)
     gc.set_threshold(50_000, 20, 100)  # a build keeps what it makes, and makes no circles worth a search every moment
-    try:
-        app()
-    except Otel2TrajError as err:
-        from ..renderers.safe import visible  # a message may hold a recorded name
-
-        print(visible(f"error: {err}"), file=sys.stderr)
-        if err.hint is not None:
-            print(visible(f"hint: {err.hint}"), file=sys.stderr)
-        sys.exit(err.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+    guarded(app)

@@ -25,17 +25,21 @@ def build(
 ) -> None:
     """Build the trajectory of PATH. Without --write or -o the document goes to stdout.
 
-    Exit 0 built, 1 built as failed, 2 usage, 3 nothing readable.
+    Exit 0 built, 1 built as failed, 2 usage, 3 nothing readable or not to be written, 5 a bug.
     """
     from ..api.build import build_many, build_path, print_bytes
+    from .guard import BUG, ask_to_report, report_bug
     from .progress import progress
 
     if recursive:
-        failed = 0
+        failed, bugs = 0, 0
         for line in build_many(path, jobs=jobs, write=write, output=output, inference=not no_inference):
             failed += line.failed
+            bugs += line.bug
             print(line.text)
-        sys.exit(1 if failed else 0)
+        if bugs:
+            ask_to_report()
+        sys.exit(BUG if bugs else 1 if failed else 0)
     with progress() as report:
         if not write and output is None:
             built = print_bytes(path, sys.stdout.buffer, inference=not no_inference, progress=report)
@@ -44,4 +48,7 @@ def build(
     for item in built:
         where = "" if item.file is None else f" -> {item.file}"
         print(f"{item.describe()}{where}", file=sys.stderr)
+    bug = next((item.bug for item in built if item.bug is not None), None)
+    if bug is not None:
+        sys.exit(report_bug(bug))
     sys.exit(1 if any(item.failed for item in built) else 0)

@@ -229,9 +229,9 @@ def export(
 ) -> None:
     """Write the seal of a corpus in a form that other tools read; the corpus stays as it is."""
     from ..api import corpus as api
-    from ..api.files import replacing
     from ..canonical import loads
     from ..errors import UsageError
+    from ..files import replacing
 
     if in_toto is None and bagit is None:
         raise UsageError("nothing to write", hint="--in-toto FILE, --bagit DIR, or both")

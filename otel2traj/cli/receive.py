@@ -22,8 +22,12 @@ def register(app: typer.Typer) -> None:
 
 def receive(
     out: Annotated[Path | None, typer.Option("--out", help="Directory for the log and the attempts.")] = None,
-    http_port: Annotated[int, typer.Option(help="OTLP/HTTP port; 0 takes any free one, -1 serves no HTTP.")] = 4318,
-    grpc_port: Annotated[int, typer.Option(help="OTLP/gRPC port; 0 takes any free one, -1 serves no gRPC.")] = 4317,
+    http_port: Annotated[
+        int, typer.Option(min=-1, max=65535, help="OTLP/HTTP port; 0 takes any free one, -1 serves no HTTP.")
+    ] = 4318,
+    grpc_port: Annotated[
+        int, typer.Option(min=-1, max=65535, help="OTLP/gRPC port; 0 takes any free one, -1 serves no gRPC.")
+    ] = 4317,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     token: Annotated[
         str | None, typer.Option(envvar="OTEL2TRAJ_TOKEN", help="Bearer token every request must carry.")

@@ -20,7 +20,7 @@ def view(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The page to write.")] = None,
     serve: Annotated[bool, typer.Option("--serve", help="Serve to this machine and follow runs that grow.")] = False,
     host: Annotated[str, typer.Option(help="With --serve: a loopback address.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="With --serve: the port; 0 takes a free one.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --serve: the port; 0 takes a free one.")] = 0,
     raw: Annotated[bool, typer.Option("--raw/--no-raw", help="Put the recorded bytes into the page.")] = True,
     inference: Annotated[bool, typer.Option("--inference/--no-inference", help="Show inferred partners.")] = True,
 ) -> None:

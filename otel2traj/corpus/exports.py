@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any, Final
 
 from ..canonical import JsonObject, dumps_pretty
 from ..errors import RefusedError, UsageError
+from ..files import PREFIX
 from . import manifest as manifests
 from .deriving import root_digest
 from .tree import Tree, find_sealed
@@ -71,8 +73,8 @@ def bagit(corpus: Path, out: Path) -> int:
     tree = _sealed(corpus)
     if out.exists():
         raise UsageError(f"{out.name} exists", hint="name a new directory")
-    part = out.with_name(out.name + ".tmp")
-    shutil.rmtree(part, ignore_errors=True)
+    part = Path(tempfile.mkdtemp(prefix=PREFIX, dir=out.parent))
+    part.chmod(0o755)
     files = [*_checksums(tree), ("checksums.sha256", root_digest(tree))]
     size = 0
     for path, _ in files:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ..canonical import JsonError, JsonObject, loads_tolerant
+from ..canonical import JsonError, JsonObject, beyond_limits, loads_tolerant
 from ..model.evidence import AbbRecord, EvidenceRef, Notice, Source
 from ..timestamps import parse_ns
 from .histories import Body, Histories
@@ -142,10 +142,12 @@ def _is_text(data: memoryview | bytes) -> bool:
 def _read(line: Line | View, path: str, members: Members | None = None) -> Iterator[AbbRecord | Notice]:
     ref = EvidenceRef(path, line.offset, len(line.data), line.number)
     try:
-        if members is None:
+        if beyond_limits(line.data) is not None:
+            pass
+        elif members is None:
             yield _record(_whole.decode(line.data), ref, None)
             return
-        if _is_text(line.data):
+        elif _is_text(line.data):
             yield _record(_partial(members).decode(line.data), ref, members)
             return
     except _DAMAGE:

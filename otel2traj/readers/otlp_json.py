@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
-from ..canonical import JsonError, JsonObject, loads_tolerant
+from ..canonical import JsonError, JsonObject, beyond_limits, loads_tolerant
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanRecord
 from . import otlp_dict
@@ -126,7 +126,7 @@ class OtlpJson:
                     fresh = False
                 ref = EvidenceRef(path, base + begin, end - begin, line)
                 record = span_record(head, context, ref)
-                if record is not None:
+                if record is not None and beyond_limits(view[begin:end]) is None:
                     record.raw = view[begin:end]
                     yield record
                 else:
@@ -150,7 +150,7 @@ class OtlpJson:
                         line, counted = line + doc.lines(counted, at), at
                     ref = EvidenceRef(self.source.path, doc.base + at, length, line)
                     record = decode_log(raw, context, ref) if logs else decode_span(raw, context, ref)
-                    if record is not None:
+                    if record is not None and beyond_limits(memoryview(raw)) is None:
                         yield record
                     else:
                         yield from self._slow(raw, context, ref)
@@ -203,7 +203,7 @@ class OtlpJson:
             record = None
             if not place.snake and is_utf8(raw):
                 record = decode_log(raw, context, ref) if place.logs else decode_span(raw, context, ref)
-            if record is not None:
+            if record is not None and beyond_limits(raw) is None:
                 yield record
             else:
                 yield from self._slow(raw, context, ref, place.snake)

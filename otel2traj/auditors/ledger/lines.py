@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ...canonical import MAX_DEPTH, JsonError, JsonObject, canonical_bytes, loads, repeated_key, too_deep
+from ...canonical import JsonError, JsonObject, canonical_bytes, loads, repeated_key
 from .base import Report, Rule
 
 EMPTY: Final = Rule("ledger.empty", "The ledger holds at least one event.")
@@ -37,8 +37,6 @@ def events(lines: Iterable[bytes], report: Report) -> Iterator[JsonObject | None
 
 def _event(text: bytes, report: Report) -> JsonObject | None:
     try:
-        if text.count(b"[") + text.count(b"{") > MAX_DEPTH and too_deep(text.decode("utf-8", "replace")):
-            raise JsonError(f"nesting deeper than {MAX_DEPTH}")
         event = loads(text)
         plain = isinstance(event, dict) and canonical_bytes(event) == text
     except JsonError as err:
