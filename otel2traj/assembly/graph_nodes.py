@@ -9,14 +9,15 @@ from ..model.message import ToolCall
 from ..model.reading import Role
 from .archive import Archive
 from .hydrate import node_output
-from .readings import emitted
+from .readings import Readings, called_in, emitted
 
 
 class GraphNodes:
     """Looks up, by parent ids only, what the enclosing node gave out; only where it made a single model call."""
 
-    def __init__(self, archive: Archive, index: Index) -> None:
+    def __init__(self, archive: Archive, index: Index, readings: Readings) -> None:
         self._archive = archive
+        self._readings = readings
         self._models_below: dict[SpanHead, int] = {}
         self._recovered: dict[SpanHead, list[ToolCall]] = {}
         for head in index.span_heads():
@@ -44,7 +45,9 @@ class GraphNodes:
         while above is not None and above.role is Role.CHAIN and above.agent_path == head.agent_path:
             if self._models_below.get(above) != 1:
                 return
-            calls = langchain_dump.node_output_tool_calls(node_output(self._archive, above))
+            asked = self._readings.of(head).messages or ()
+            history = {call_id for message in asked for call_id in called_in(message)}
+            calls = langchain_dump.node_output_tool_calls(node_output(self._archive, above), history)
             if calls:
                 self._recovered[head] = calls
                 head.emitted = [emitted(found) for found in calls]

@@ -21,8 +21,13 @@ def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecor
     if "" in key:  # nobody can mean it by its id: it stands for itself, however often it was sent
         key = (span.trace_id, f"sha256:{archive.digest(span.ref)}")
     before = index.otel.get(key)
-    if before is not None and not _replaces(index, archive, before, span):
-        return
+    if before is not None and before.ordinal != source.ordinal and _is_another(archive, before, span):
+        key = (span.trace_id, index.span_of_input(span.span_id, source.ordinal))
+        before = index.otel.get(key)
+    if before is not None:
+        if not _replaces(index, archive, before, span):
+            return
+        readings.forget(before)
     if isinstance(span.attributes, LazyAttributes):
         span.attributes = span.attributes.plain()  # every dialect will look, and most at many
     known = dialects.recognise(span)
@@ -79,16 +84,38 @@ def _replaces(index: Index, archive: Archive, before: SpanHead, span: SpanRecord
     if not _ended(span):
         return False
     index.counts["spans.duplicate"] += 1
-    if archive.digest(before.parts[0].ref) != archive.digest(span.ref):
-        index.notices.append(
-            Notice(
-                "duplicate_span",
-                f"span {span.span_id} was recorded twice with different content; the first stands",
-                span.ref.source,
-                span.ref.line,
-            )
-        )
-    return False
+    if archive.digest(before.parts[0].ref) == archive.digest(span.ref):
+        return False
+    first = archive.fetch(before.parts[0].ref)
+    later, earlier = (isinstance(first, SpanRecord) and _says_more(*two) for two in ((span, first), (first, span)))
+    stands = "the one that says more stands" if later or earlier else "the first stands"
+    message = f"span {span.span_id} was recorded twice with different content; {stands}"
+    lossy = not (later or earlier)
+    index.notices.append(Notice("duplicate_span", message, span.ref.source, span.ref.line, lossy=lossy))
+    return later
+
+
+def _says_more(one: SpanRecord, other: SpanRecord) -> bool:
+    """Whether a recording of a span says all that another one says, and something besides."""
+    if (one.name, one.parent_span_id, one.start_ns) != (other.name, other.parent_span_id, other.start_ns):
+        return False
+    if other.status_code and one.status_code != other.status_code:
+        return False
+    mine, theirs = dict(one.attributes), dict(other.attributes)
+    if any(key not in mine or mine[key] != value for key, value in theirs.items()):
+        return False
+    events = [(event.name, dict(event.attributes)) for event in one.events]
+    if any((event.name, dict(event.attributes)) not in events for event in other.events):
+        return False
+    return len(mine) > len(theirs) or len(events) > len(other.events) or one.status_code != other.status_code
+
+
+def _is_another(archive: Archive, before: SpanHead, span: SpanRecord) -> bool:
+    """Whether a span of another Input has the ids of this one by chance: both ended, and neither repeats the other."""
+    if not before.finished or not _ended(span) or archive.digest(before.parts[0].ref) == archive.digest(span.ref):
+        return False
+    first = archive.fetch(before.parts[0].ref)
+    return isinstance(first, SpanRecord) and not (_says_more(first, span) or _says_more(span, first))
 
 
 def add_log(index: Index, log: LogRecord, source: Source) -> None:

@@ -13,9 +13,11 @@ from ..evidence import Index
 from ..messages import PartKind, all_tool_calls, calls_in
 from ..model.evidence import SpanRecord
 from ..model.heads import EmittedCall, Reported, Said, SpanHead, WireHead
+from ..model.link import Word
 from ..model.message import Message, ToolCall
 from ..model.reading import Reading, RequestGlance, Role
 from ..pairing.joins import NUMBERED
+from ..pairing.witness import arguments as compare_arguments
 from ..pairing.witness import arguments_of, is_numbered
 from ..providers import Provider, model_in_path, provider_for
 from ..readers.histories import Body
@@ -48,6 +50,7 @@ class Readings:
         self._taken: set[SpanHead] = set()
         self._first: dict[tuple[str, str, str], tuple[tuple[int, int, str, int], SpanHead, int]] = {}
         """Of every result in a run or Input, the first request of a span that reports it, and at which position."""
+        self._gone: set[SpanHead] = set()
         self._named: list[tuple[SpanHead, str]] = []
         """Heads with the LangChain run id that they tell."""
         self._started_with: dict[SpanHead, ToolCall | None] = {}
@@ -60,6 +63,12 @@ class Readings:
         if head.finished and head.framework_span_id is None and "abb.kind" not in span.attributes:
             self._taken.add(head)
             self._note(head, dialects.read(span, (), known))
+
+    def forget(self, head: SpanHead) -> None:
+        """A head whose record was replaced by one that says more."""
+        self._kept.pop(head, None)
+        self._taken.discard(head)
+        self._gone.add(head)
 
     def complete(self) -> None:
         """Read what is left of the index, wire calls first, and settle which request reports a result first."""
@@ -74,7 +83,7 @@ class Readings:
             if head not in self._taken or (told_by_logs and self._index.logs_of(head)):
                 self._note(head, read_head(self._archive, self._index, head))
         for head, run_id in sorted(self._named, key=lambda named: named[0].order()):
-            if head.framework_span_id is None:
+            if head.framework_span_id is None and head not in self._gone:
                 head.framework_span_id = run_id
                 self._index.alias(head, run_id, run_id.replace("-", "")[:16])
         for head in executions:
@@ -86,7 +95,7 @@ class Readings:
                 first.setdefault(head, []).append(Reported(call_id, digest, position))
         for head, reported in first.items():
             head.reported = sorted(reported, key=_position)
-        self._first, self._named, self._taken = {}, [], set()
+        self._first, self._named, self._taken, self._gone = {}, [], set(), set()
 
     def of(self, head: SpanHead) -> Reading:
         """What a head says. The reading is shared: nobody changes it."""
@@ -141,13 +150,14 @@ class Readings:
                 results.append(item[0])
                 key = (scope, *item)
                 known = self._first.get(key)
-                if known is None or order < known[0]:
+                if known is None or known[1] in self._gone or order < known[0]:
                     self._first[key] = order, head, position
                 position += 1
         head.said = said(names, text, calls, results, head.emitted)
 
     def _from_task(self, head: SpanHead) -> None:
-        """An execution without an id of its own, in a task that was started with exactly one tool call of its name."""
+        """An execution without an id of its own, in a task that was started with exactly one tool call: of its name,
+        with its arguments. The nearest task decides."""
         way: list[SpanHead] = []
         call: ToolCall | None = None
         above = head.parent
@@ -160,7 +170,9 @@ class Readings:
             above = above.parent
         for node in way:
             self._started_with[node] = call
-        if call is not None and call.id is not None and call.name in (None, head.tool_name):
+        if call is None or call.id is None or call.name is None or call.name != head.tool_name:
+            return
+        if compare_arguments(arguments_of(call.arguments), head.arguments) is not Word.CONTRADICTS:
             head.tool_call_id, head.id_rule = call.id, "enclosing_task"
 
     def _wires(self) -> set[Item]:

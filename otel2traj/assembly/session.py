@@ -96,7 +96,7 @@ class BuildSession:
 
     def _graph_nodes(self) -> GraphNodes | None:
         payloads = any("abb_framework" in head.dialects for head in self.index.otel.values())
-        return GraphNodes(self.archive, self.index) if self.index.framework or payloads else None
+        return GraphNodes(self.archive, self.index, self.readings) if self.index.framework or payloads else None
 
     def _conversations(self) -> list[Conversation]:
         wires = list(self.index.wires.values())

@@ -8,7 +8,7 @@ LangGraph's node outputs (`{"messages": [...]}`, a bare message, a list of comma
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
@@ -63,12 +63,20 @@ def read_tool(
     return draft.reading
 
 
-def node_output_tool_calls(output: JsonValue) -> list[ToolCall]:
-    """Tool calls of the AI messages in the output of a LangGraph node, in order; [] without any."""
+def node_output_tool_calls(output: JsonValue, history: Collection[str] = ()) -> list[ToolCall]:
+    """Tool calls of the AI messages in the output of a LangGraph node, in order; [] without any.
+
+    A node may return the whole conversation: what stands before the last message of another role and in the `history`
+    of the request was emitted earlier.
+    """
     calls: list[ToolCall] = []
     seen: set[str] = set()
-    for message in node_messages(output):
+    messages = node_messages(output)
+    last = max((at for at, message in enumerate(messages) if message.role != "assistant"), default=-1)
+    for at, message in enumerate(messages):
         for part in calls_in(message.parts) if message.role == "assistant" else ():
+            if at < last and (part.id is None or part.id in history):
+                continue
             if part.id is not None:
                 if part.id in seen:
                     continue

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
 from ..messages.answer import output_of
-from ..messages.nested import REDACTED, decode, ident, is_cut, string
+from ..messages.nested import REDACTED, decode, ident, is_cut, literal, string
 from ..messages.reader import read_messages, system_value
 from ..model.message import Message, ToolCall
 from .bodies import read_response
@@ -217,6 +217,8 @@ def read_tool(draft: Draft) -> None:
     if isinstance(parameters, dict) and not is_schema(parameters):
         draft.put("arguments", parameters)
     output = visible(attributes.get("output.value"))
+    if attributes.get("output.mime_type") == "application/json":
+        output = literal(output)
     result = tool_result(output, ident(attributes.get("tool.id")), string(attributes.get("tool.name")))
     for key in ("tool.id", "tool.call_id", "tool_call.id", "gen_ai.tool.call.id"):
         draft.put("tool_call_id", ident(attributes.get(key)))
@@ -240,4 +242,7 @@ def is_schema(value: Mapping[str, Any]) -> bool:
 def read_whole(draft: Draft) -> None:
     """What a root, agent or chain span was asked and answered."""
     draft.put("input_text", asked(draft.attributes.get("input.value")))
-    draft.put("output_text", answered(draft.attributes.get("output.value")))
+    output = draft.attributes.get("output.value")
+    if draft.attributes.get("output.mime_type") == "application/json":
+        output = literal(output)
+    draft.put("output_text", answered(output))

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..canonical import JsonValue
 from ..messages.answer import output_of
-from ..messages.nested import at, decode, decode_arguments, ident, repr_fields, string
+from ..messages.nested import at, decode, decode_arguments, ident, literal, repr_fields, string
 from ..messages.reader import read_message, read_messages
 from ..model.evidence import SpanRecord
 from ..model.reading import Role
@@ -71,7 +71,9 @@ def read_tool(draft: Draft, span: SpanRecord) -> None:
     draft.put("tool_name", string(_first(attributes, "gen_ai.tool.name", "tool.name")))
     draft.put("tool_call_id", ident(_first(attributes, "gen_ai.tool.call.id", "tool.call.id")))
     given = _first(attributes, *_GIVEN)
-    taken = _first(attributes, "gen_ai.tool.call.result", "traceloop.entity.output", "tool.result")
+    taken = _first(attributes, "gen_ai.tool.call.result")
+    if taken is None:
+        taken = literal(_first(attributes, "traceloop.entity.output", "tool.result"))
     inside = decode(given).value
     is_mcp = isinstance(inside, dict) and set(inside) == {"tool_name", "arguments"}
     result = tool_result(

@@ -37,6 +37,7 @@ class Index:
         self.notices: list[Notice] = []
         self.counts: Counter[str] = Counter()
         self._by_span_id: dict[str, list[SpanHead]] = {}
+        self._in_several_inputs: set[str] = set()
 
     def span_heads(self) -> Iterator[SpanHead]:
         """Every head that is not another's twin, in the order it was found."""
@@ -44,7 +45,16 @@ class Index:
             yield from table.values()
 
     def logs_of(self, head: SpanHead) -> list[Part]:
-        return self.span_logs.get((head.trace_id or "", head.span_id), [])
+        found = self.span_logs.get((head.trace_id or "", head.span_id), [])
+        if head.span_id in self._in_several_inputs:
+            folder = head.source.rpartition("/")[0]
+            return [part for part in found if part.ref.source.rpartition("/")[0] == folder]
+        return found
+
+    def span_of_input(self, span_id: str, ordinal: str | None) -> str:
+        """The second part of the key of a span whose ids stand in another Input too, for another span."""
+        self._in_several_inputs.add(span_id)
+        return _of_input(span_id, ordinal)
 
     def finish(self) -> None:
         """Merge what two recorders said of one span, and tie every span to its parent. Linear in the heads."""
@@ -55,8 +65,8 @@ class Index:
         for head in self.span_heads():
             if head.span_id != "":
                 self._by_span_id.setdefault(head.span_id, []).append(head)
-            if head.otel_span_id is not None and head.otel_span_id != head.span_id:
-                self._by_span_id.setdefault(head.otel_span_id, []).append(head)
+            for other in {head.otel_span_id, head.framework_span_id} - {head.span_id, None}:
+                self._by_span_id.setdefault(other or "", []).append(head)
         for head in self.span_heads():
             head.parent = self._parent(head)
         self._cut_cycles()
@@ -79,7 +89,10 @@ class Index:
             return self.framework.get((head.source, head.parent_id))
         if head.trace_id is None:
             return None
-        found = self.otel.get((head.trace_id, head.parent_id))
+        found = None
+        if head.parent_id in self._in_several_inputs:
+            found = self.otel.get((head.trace_id, _of_input(head.parent_id, head.ordinal)))
+        found = found or self.otel.get((head.trace_id, head.parent_id))
         if found is not None:
             return found
         return next(
@@ -172,3 +185,7 @@ class Index:
                 for member in circle:
                     member.parent = None
             done.update(path)
+
+
+def _of_input(span_id: str, ordinal: str | None) -> str:
+    return f"{span_id} in {ordinal or ''}"

@@ -60,6 +60,17 @@ def decode(value: JsonValue, *, quoted: bool = False, repair: bool = True, layer
     return Decoded(value)
 
 
+def literal(value: JsonValue) -> JsonValue:
+    """The string that a JSON string literal stands for, where a producer writes every value as JSON; else the value."""
+    if isinstance(value, str) and len(value) > 1 and value.startswith('"') and value.endswith('"'):
+        try:
+            inner = loads_text(value)
+        except JsonError:
+            return value
+        return inner if isinstance(inner, str) else value
+    return value
+
+
 def decode_arguments(value: JsonValue) -> JsonValue:
     """Tool arguments: the decoded value where the text is whole JSON of an object or list, else the text."""
     for _ in range(LAYERS):
