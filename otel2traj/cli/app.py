@@ -33,6 +33,7 @@ COMMANDS: tuple[str, ...] = (
     "view",
     "export",
     "match",
+    "attribute",
     "prov",
     "corpus",
 )
