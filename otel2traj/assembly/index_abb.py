@@ -8,6 +8,7 @@ from ..evidence import Index
 from ..model.evidence import AbbRecord, Notice, Source
 from ..model.heads import Part, Recorder, SpanHead, WireHead
 from ..model.reading import Role
+from ..providers import no_model_call
 
 _MODEL_EVENTS = {"llm_request", "llm_response", "llm_chunk", "llm_error"}
 _FRAMEWORK_ROLES = {"llm": Role.MODEL_CALL, "tool": Role.TOOL_EXECUTION, "chain": Role.CHAIN}
@@ -43,6 +44,12 @@ def add_wire(index: Index, record: AbbRecord, source: Source) -> None:
         if record.event == "observation_error":
             message = f"the interceptor could not record: {data.get('error_code') or data.get('error') or 'unknown'}"
             index.notices.append(Notice("observation_error", message, record.ref.source, record.ref.line))
+        return
+    path = _text(data.get("path")) or _text(data.get("source_path"))
+    aside = None if path is None else no_model_call(path)
+    if aside is not None:
+        if record.event == "llm_request":
+            index.counts[f"wire.no_model_call.{aside}"] += 1
         return
     call_id = _text(data.get("call_id"))
     if call_id is None:

@@ -207,6 +207,8 @@ def _failures(
     if usable and not response.complete:
         if response.error is not None:
             parts.output["error"] = response.error
+        if response.unread:
+            parts.notices.append(Notice("unread_body", f"nothing was read of the body of {wire.call_id}", path, line))
         parts.notices.append(
             Notice("incomplete_response", f"the response of {wire.call_id} breaks off or cannot be read", path, line)
         )

@@ -41,6 +41,7 @@ CODES: Final[dict[str, str]] = {
     "unfinished_span": "A span began and its end was never recorded.",
     "unjoined_wire_call": "No identifier joins a wire call to a model span.",
     "unknown_input": "No identifier tells which Input a step belongs to.",
+    "unread_body": "The body of a response is of no known form; it is kept whole, and nothing was read of it.",
     "unreadable_document": "A JSON file of the attempt is not JSON.",
     "unreadable_line": "A line was skipped because it is not a record.",
     "unreadable_record": "A record was skipped because it lacks what makes it one.",

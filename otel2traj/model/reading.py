@@ -133,6 +133,8 @@ class ModelResponse:
     """False when a stream broke off before its end marker."""
     error: JsonObject | None = None
     """The provider's error object, where the body is one."""
+    unread: bool = False
+    """Nothing was read of the body: it stands whole in `other_parts`."""
 
 
 @dataclass(slots=True)

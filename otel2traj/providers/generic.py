@@ -1,4 +1,4 @@
-"""A model API that nobody here knows: the bodies are kept, nothing is read from them."""
+"""A model API that nobody here knows: the bodies are kept whole, nothing is read from them, and that is said."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class Generic:
 
     def response(self, payload: JsonValue) -> ModelResponse:
         out = unread(payload)
-        out.complete = payload is not None
         out.error = error_of(obj(payload).get("error"))
         return out
 

@@ -119,6 +119,19 @@ def choice_of(
     return out
 
 
+LEFT_OUT = frozenset({"object", "type", "role"})
+"""Members that only say what kind of object this is, which the reading of it says too."""
+
+
+def beside(body: JsonObject, *named: str) -> list[JsonObject]:
+    """What stands in an answer beside the members that its reading names: `{key: value}` each, kept as recorded."""
+    return [
+        {key: value}
+        for key, value in body.items()
+        if key not in named and key not in LEFT_OUT and value is not None and value != [] and value != {}
+    ]
+
+
 def unread(payload: JsonValue) -> ModelResponse:
     """A body that is not what the provider sends: kept as it stands, and not complete."""
     output = (
@@ -126,7 +139,7 @@ def unread(payload: JsonValue) -> ModelResponse:
         if payload is None
         else Output(other_parts=[payload if isinstance(payload, dict) else {"body": payload}])
     )
-    return ModelResponse(output=output, complete=False)
+    return ModelResponse(output=output, complete=False, unread=payload is not None)
 
 
 def usage_with_raw(raw: JsonValue, usage: Usage) -> Usage | None:

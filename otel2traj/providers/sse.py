@@ -11,9 +11,9 @@ DONE = "[DONE]"
 def frames(payload: JsonValue) -> list[JsonValue] | None:
     """The decoded frames of a stream in order, or None when the payload is no stream.
 
-    Accepts `{"events": [...]}`, a bare list (Gemini without `alt=sse`), the raw text of an event stream, alone or as
-    `{"text": ...}`, and Amazon's binary event stream as `{"encoding": "base64", "data": ...}`. A frame that is not JSON
-    stays a string, so that a cut last frame can be told.
+    Accepts `{"events": [...]}`, a bare list (Gemini without `alt=sse`), the raw text of an event stream or of JSON
+    Lines, alone or as `{"text": ...}`, and Amazon's binary event stream as `{"encoding": "base64", "data": ...}`. A
+    frame that is not JSON stays a string, so that a cut last frame can be told.
     """
     if isinstance(payload, dict):
         events = payload.get("events")
@@ -22,10 +22,30 @@ def frames(payload: JsonValue) -> list[JsonValue] | None:
         if payload.get("encoding") == "base64" and isinstance(payload.get("data"), str):
             return frames_of(payload["data"])
         text = payload.get("text") if len(payload) == 1 else None
-        return _parse(text) if isinstance(text, str) and _looks_streamed(text) else None
+        return _of_text(text) if isinstance(text, str) else None
     if isinstance(payload, str):
-        return _parse(payload) if _looks_streamed(payload) else None
+        return _of_text(payload)
     return payload if isinstance(payload, list) else None
+
+
+def _of_text(text: str) -> list[JsonValue] | None:
+    return _parse(text) if _looks_streamed(text) else _json_lines(text)
+
+
+def _json_lines(text: str) -> list[JsonValue] | None:
+    """The objects of JSON Lines (`application/x-ndjson`), the last of which may be cut; None for any other text."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) < 2 or not lines[0].lstrip().startswith("{"):
+        return None
+    out: list[JsonValue] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            out.append(loads(line))
+        except JsonError:
+            if number < len(lines):
+                return None
+            out.append(line)
+    return out
 
 
 def objects(events: list[JsonValue]) -> list[JsonObject]:

@@ -24,6 +24,10 @@ PATHS = {
     "gemini": "/v1beta/models/gemini-x:streamGenerateContent?alt=sse",
     "openai-completions": "/v1/completions",
     "bedrock-converse": "/model/some.model-v1%3A0/converse-stream",
+    "ollama": "/api/chat",
+    "cohere": "/v2/chat",
+    "bedrock-invoke": "/model/amazon.titan-text-express-v1/invoke",
+    "tgi": "/generate_stream",
     "generic": "/predict",
 }
 
