@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import re
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from typing import Final, NamedTuple
 
 from ..model.evidence import Notice
@@ -91,20 +92,21 @@ class _Framer:
 
     def run(self) -> Iterator[Doc | Notice]:
         offset, number, size = 0, 1, self.stream.size
-        begun: list[bytes] = []
-        """Pieces of a line that began in an earlier block."""
+        begun = BytesIO()
+        """What there is of a line that began in an earlier block: grown in place, so that a long one is held once."""
         length = 0
         while offset < size and (block := self.stream.read_chunk(min(BLOCK, size - offset))):
             at, last = 0, block.rfind(b"\n") + 1
             if length and last:
                 at = block.find(b"\n") + 1
                 base = offset - length
-                if begun:
-                    line = b"".join(begun) + block[:at]
+                if length <= GIANT:
+                    begun.write(block[:at])
+                    line = begun.getvalue()
                     yield from self._line(Doc(line, 0, len(line), base, number, is_utf8(line)))
                 else:
                     yield from self._line(Doc(self._map(), base, offset + at, 0, number))
-                begun, length, number = [], 0, number + 1
+                begun, length, number = BytesIO(), 0, number + 1
             if at < last:
                 utf8 = is_utf8(block if at == 0 and last == len(block) else memoryview(block)[at:last])
                 find, whole = block.find, self.whole
@@ -118,12 +120,13 @@ class _Framer:
                     at, number = end, number + 1
             if last < len(block):
                 length += len(block) - last
-                begun.append(block[last:])
                 if length > GIANT:
-                    begun = []
+                    begun = BytesIO()
+                else:
+                    begun.write(block[last:])
             offset += len(block)
-        if begun:
-            line = b"".join(begun)
+        if 0 < length <= GIANT:
+            line = begun.getvalue()
             yield from self._line(Doc(line, 0, len(line), offset - length, number, is_utf8(line)))
         elif length:
             yield from self._line(Doc(self._map(), offset - length, offset, 0, number))

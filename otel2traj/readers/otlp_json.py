@@ -21,10 +21,9 @@ from . import otlp_dict
 from .context import EMPTY, Context, OffsetTable, Repairs
 from .framing import Doc, documents, is_utf8
 from .inflate import Stream
-from .otlp_extents import span_extents
-from .otlp_heads import SpanHead, decode_log, decode_span, span_record
+from .otlp_heads import decode_log, decode_span
 from .otlp_locate import locate
-from .otlp_shapes import Document, HeadDocument, decode_document, decode_heads, groups_of
+from .otlp_shapes import Document, decode_document, groups_of
 from .outline import Head
 
 _BETWEEN: Final = b" \t\r\n,"
@@ -51,7 +50,7 @@ class OtlpJson:
         self._known: dict[tuple[bytes, bytes, bool], Context] = {}
         self._last: tuple[tuple[bytes, bytes, bool], Context] = (b"", b"", False), EMPTY
         self._repairs = Repairs(source.path)
-        self._decoded: HeadDocument | Document | None = None
+        self._decoded: Document | None = None
         self._begun = False
 
     def records(self) -> Iterator[SpanRecord | LogRecord | Notice]:
@@ -67,9 +66,7 @@ class OtlpJson:
             if decoded is None and self._whole(doc):
                 decoded = self._decoded
             self._decoded = None
-            if isinstance(decoded, HeadDocument):
-                yield from self._heads(decoded, doc)
-            elif decoded is not None:
+            if decoded is not None:
                 yield from self._document(decoded, doc)
             else:
                 yield from self._located(doc)
@@ -87,53 +84,14 @@ class OtlpJson:
         if not (doc.utf8 or is_utf8(view)):
             return False
         try:
-            self._decoded = decode_heads(view)
+            decoded = decode_document(view)
         except _REFUSED:
-            try:
-                decoded = decode_document(view)
-            except _REFUSED:
-                return False
-            self._decoded = decoded if decoded.known() else None
+            return False
+        self._decoded = decoded if decoded.known() else None
         return self._decoded is not None
 
-    def _heads(self, decoded: HeadDocument, doc: Doc) -> Iterator[SpanRecord | LogRecord | Notice]:
-        """The records of a document of spans alone."""
-        contexts: list[Context] = []
-        groups: list[list[SpanHead]] = []
-        gap = 0
-        for resource in decoded.resourceSpans:
-            gap += len(resource.resource)
-            for scope in resource.scopeSpans or ():
-                gap += len(scope.scope)
-                if scope.spans:
-                    contexts.append(self._context(resource.resource, scope.scope, False))
-                    groups.append(scope.spans)
-        buffer, base, line, path = doc.buffer, doc.base, doc.line, self.source.path
-        extents = span_extents(buffer, doc.start, doc.end, groups, gap)
-        if extents is None:
-            yield from self._document(decode_document(doc.view()), doc)
-            return
-        counted, one_line, view = doc.start, doc.one_line, memoryview(buffer)
-        place = iter(extents)
-        for context, heads in zip(contexts, groups, strict=True):
-            fresh = True
-            for head in heads:
-                begin, end = next(place)
-                if not one_line:
-                    line, counted = line + doc.lines(counted, begin), begin
-                if fresh:
-                    self._contexts.put(base + begin, context)
-                    fresh = False
-                ref = EvidenceRef(path, base + begin, end - begin, line)
-                record = span_record(head, context, ref)
-                if record is not None and beyond_limits(view[begin:end]) is None:
-                    record.raw = view[begin:end]
-                    yield record
-                else:
-                    yield from self._slow(buffer[begin:end], context, ref)
-
     def _document(self, decoded: Document, doc: Doc) -> Iterator[SpanRecord | LogRecord | Notice]:
-        """The records of any other document that the typed decoder takes."""
+        """The records of a document that the typed decoder takes: addresses are sums of the lengths of its records."""
         buffer, at, line, counted = doc.buffer, doc.start, doc.line, doc.start
         one_line = doc.one_line
         self.metrics += len(decoded.resourceMetrics or ())
@@ -150,10 +108,12 @@ class OtlpJson:
                         line, counted = line + doc.lines(counted, at), at
                     ref = EvidenceRef(self.source.path, doc.base + at, length, line)
                     record = decode_log(raw, context, ref) if logs else decode_span(raw, context, ref)
-                    if record is not None and beyond_limits(memoryview(raw)) is None:
-                        yield record
-                    else:
+                    if record is None or beyond_limits(memoryview(raw)) is not None:
                         yield from self._slow(raw, context, ref)
+                    else:
+                        if isinstance(record, SpanRecord):
+                            record.raw = memoryview(raw)
+                        yield record
                     at += length
 
     def _slow(

@@ -8,27 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import Raw, Struct
 
-from .otlp_heads import SpanHead
-
 NULL: Final = Raw(b"null")
-
-
-class HeadScope(Struct, gc=False, forbid_unknown_fields=True):
-    scope: Raw = NULL
-    spans: list[SpanHead] | None = None
-    schemaUrl: str | None = None
-
-
-class HeadResource(Struct, gc=False, forbid_unknown_fields=True):
-    resource: Raw = NULL
-    scopeSpans: list[HeadScope] | None = None
-    schemaUrl: str | None = None
-
-
-class HeadDocument(Struct, gc=False, forbid_unknown_fields=True):
-    """A document of spans and nothing else, with the heads of all its spans."""
-
-    resourceSpans: list[HeadResource]
 
 
 class Scope(Struct, gc=False):
@@ -72,7 +52,6 @@ class Document(Resource, gc=False):
         )
 
 
-decode_heads = msgspec.json.Decoder(HeadDocument).decode
 decode_document = msgspec.json.Decoder(Document).decode
 
 
