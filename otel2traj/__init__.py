@@ -1,3 +1,65 @@
-"""otel2traj: what an agent run leaves behind, turned into one evidence-backed trajectory."""
+"""otel2traj: what an agent run leaves behind, turned into one evidence-backed trajectory.
+
+>>> import otel2traj
+>>> trajectory = otel2traj.load("attempt/")            # a `Trajectory`, whole
+>>> for step in otel2traj.stream("traces.jsonl"):      # each `Step` as it is made
+...     print(step.step_id, step.model)
+>>> otel2traj.build("attempt/", output="out.json")     # the file that `otel2traj build` writes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .api.build import Built
+    from .model.trajectory import Step, Trajectory
 
 __version__ = "0.1.0"
+__all__ = ["Step", "Trajectory", "__version__", "build", "load", "stream"]
+
+
+def load(path: str | Path, *, conversation: str | None = None, inference: bool = True) -> Trajectory:
+    """The trajectory of an attempt directory, a trace file or a saved trajectory, whole in memory.
+
+    `conversation` names one of several (see `otel2traj info`). `inference` off leaves out inferred links. Raises
+    `errors.EvidenceError` where nothing can be read, `errors.UsageError` where several are there and none is named.
+    """
+    from .api import source
+
+    return source.load(Path(path), inference=inference, conversation=conversation)
+
+
+def stream(path: str | Path, *, conversation: str | None = None, inference: bool = True) -> Iterator[Step]:
+    """Its steps in order, each made when it is asked for and kept by nobody; takes and raises what `load` does."""
+    from .api import source
+    from .model.trajectory import Step
+
+    for event in source.events(Path(path), inference=inference, conversation=conversation):
+        if isinstance(event, Step):
+            yield event
+
+
+def build(path: str | Path, *, output: str | Path, jobs: int = 1, inference: bool = True) -> list[Built]:
+    """Write the trajectory files of evidence: `output` is a file, or a folder where it holds several conversations.
+
+    One `Built` a trajectory, with its name, its summary and its file. `jobs` processes share the conversations; the
+    bytes are the same with one. What cannot be built is a file with status `failed` and its error, and is not raised.
+    """
+    from .api.build import build_path
+
+    return build_path(Path(path), output=Path(output), jobs=jobs, inference=inference)
+
+
+def __getattr__(name: str) -> object:
+    if name in ("Step", "Trajectory"):
+        from .model import trajectory
+
+        return getattr(trajectory, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from ..canonical import sha256_hex
 from ..errors import EvidenceError, NothingRecordedError, Otel2TrajError, RefusedError, UsageError, WriteError
@@ -20,6 +20,9 @@ from ..model.trajectory import Header, StepSink, Summary, TrajectoryStatus
 from ..renderers.safe import inline
 from ..writers.trajectory import TrajectoryWriter
 from .source import drive, value_limit
+
+if TYPE_CHECKING:
+    from ..assembly import BuildSession, Conversation
 
 Progress = Callable[[str, int], None]
 _LONGEST_NAME = 200
@@ -69,13 +72,15 @@ def build_path(
     output: Path | None = None,
     inference: bool = True,
     progress: Progress | None = None,
+    jobs: int = 1,
     sinks: Callable[[], list[StepSink]] = list,
 ) -> list[Built]:
     """Build an attempt directory, a folder of traces or a trace file.
 
     `write` saves `trajectory.json` beside the evidence; `output` names a file, or, where the evidence holds several
     conversations, a directory that gets one file each. A build that cannot be done is saved with `status: failed`
-    and its error. `sinks` makes further sinks for each trajectory.
+    and its error. `jobs` processes share the conversations, where the system can fork; the bytes are those of one.
+    `sinks` makes further sinks for each trajectory, in this process.
     """
     limit = value_limit()
     if not path.exists() and not path.is_symlink():
@@ -91,18 +96,12 @@ def build_path(
                     f"{len(session.conversations)} conversations are recorded here, and {output.name} is a file",
                     hint="give a directory to -o, or name one conversation",
                 )
-            for conversation in session.conversations:
-                file = _target(path, write, output, conversation.name, several)
-                try:
-                    with _writing(file, limit) as writer:
-                        summary = session.build(conversation, *writer, *sinks())
-                    built.append(Built(conversation.name, summary, file))
-                except WriteError:
-                    raise
-                except Exception as err:
-                    given_up = err if isinstance(err, Otel2TrajError) else Otel2TrajError(str(err))
-                    session.read_so_far(given_up)
-                    built.append(_failed(path, file, conversation.name, limit, err, given_up, sinks))
+            job = _Job(session, path, limit, sinks)
+            tasks = [(one, _target(path, write, output, one.name, several)) for one in session.conversations]
+            if jobs > 1 and several and sinks is list:
+                built.extend(_shared_out(job, tasks, jobs))
+            else:
+                built.extend(job.build(*task) for task in tasks)
             if not built:
                 raise NothingRecordedError("no model call or tool execution was recorded here")
     except (WriteError, UsageError, RefusedError):
@@ -131,6 +130,59 @@ def _failed(
             sink.begin(Header())
             sink.end(summary)
     return Built(name, summary, file, None if isinstance(err, (Otel2TrajError, OSError, MemoryError)) else err)
+
+
+Task = tuple["Conversation", Path | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """The conversations of one piece of evidence, to be built each into its file."""
+
+    session: BuildSession
+    path: Path
+    limit: int
+    sinks: Callable[[], list[StepSink]]
+
+    def build(self, conversation: Conversation, file: Path | None) -> Built:
+        """A conversation that cannot be built is a file that says so; a file that cannot be written is raised."""
+        try:
+            with _writing(file, self.limit) as writer:
+                summary = self.session.build(conversation, *writer, *self.sinks())
+            return Built(conversation.name, summary, file)
+        except WriteError:
+            raise
+        except Exception as err:
+            given_up = err if isinstance(err, Otel2TrajError) else Otel2TrajError(str(err))
+            self.session.read_so_far(given_up)
+            return _failed(self.path, file, conversation.name, self.limit, err, given_up, self.sinks)
+
+
+_inherited: list[tuple[_Job, list[Task]]] = []
+"""What forked workers find in their memory: the evidence is read and indexed once, by their parent."""
+_SHARES: Final = 8
+"""Into how many shares the work of each process is cut, so that none waits long for the last."""
+
+
+def _shared_out(job: _Job, tasks: list[Task], jobs: int) -> list[Built]:
+    """Build the conversations in worker processes, the results in their order."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_all_start_methods, get_context
+
+    if "fork" not in get_all_start_methods():
+        return [job.build(*task) for task in tasks]
+    _inherited.append((job, tasks))
+    try:
+        with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
+            size = max(1, len(tasks) // (jobs * _SHARES))
+            return list(pool.map(_build_inherited, range(len(tasks)), chunksize=size))
+    finally:
+        _inherited.pop()
+
+
+def _build_inherited(number: int) -> Built:
+    job, tasks = _inherited[-1]
+    return job.build(*tasks[number])
 
 
 def _plain(err: Exception, path: Path) -> str:
@@ -174,10 +226,12 @@ def _writing(file: Path | None, limit: int) -> Iterator[list[StepSink]]:
         yield [TrajectoryWriter(limit).sink(stream)]
 
 
-def print_bytes(path: Path, out: BinaryIO, *, inference: bool = True, progress: Progress | None = None) -> list[Built]:
+def print_bytes(
+    path: Path, out: BinaryIO, *, inference: bool = True, progress: Progress | None = None, jobs: int = 1
+) -> list[Built]:
     """Build and write the documents to a stream, one after the other."""
     with tempfile.TemporaryDirectory() as folder:
-        built = build_path(path, output=Path(folder), inference=inference, progress=progress)
+        built = build_path(path, output=Path(folder), inference=inference, progress=progress, jobs=jobs)
         for item in built:
             assert item.file is not None
             with item.file.open("rb") as stream:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import EvidenceError, UsageError
-from ..model.trajectory import SCHEMA, Collect, StepSink, Summary, Trajectory
-from ..stored import is_stored, replay
+from ..model.trajectory import SCHEMA, Collect, Event, StepSink, Summary, Trajectory
+from ..stored import is_stored, read, replay
+
+if TYPE_CHECKING:
+    from ..assembly import BuildSession, Conversation
 
 
 def drive(path: Path, *sinks: StepSink, inference: bool = True, conversation: str | None = None) -> Summary:
@@ -21,26 +26,42 @@ def drive(path: Path, *sinks: StepSink, inference: bool = True, conversation: st
     from ..assembly import BuildSession
 
     with BuildSession(path, inference=inference) as session:
-        found = session.conversations
-        if conversation is not None:
-            found = [item for item in found if item.name == conversation]
-            if not found:
-                raise UsageError(f"there is no conversation {conversation!r} here", hint="see `otel2traj info`")
+        return session.build(_only(session, conversation), *sinks)
+
+
+def events(path: Path, *, inference: bool = True, conversation: str | None = None) -> Iterator[Event]:
+    """The same, piece by piece: the header, each step as it is made, the summary. Raises as `drive` does."""
+    if is_stored(path):
+        yield from read(path)
+        return
+    from ..assembly import BuildSession
+
+    with BuildSession(path, inference=inference) as session:
+        yield from session.events(_only(session, conversation))
+
+
+def _only(session: BuildSession, name: str | None) -> Conversation:
+    """The conversation of that name, or the only one."""
+    found = session.conversations
+    if name is not None:
+        found = [item for item in found if item.name == name]
         if not found:
-            raise EvidenceError("no model call or tool execution was recorded here")
-        if len(found) > 1:
-            names = ", ".join(str(item.name) for item in found[:5])
-            raise UsageError(
-                f"{len(found)} conversations are recorded here",
-                hint=f"name one with --conversation ({names}{', ...' if len(found) > 5 else ''}), or build them all",
-            )
-        return session.build(found[0], *sinks)
+            raise UsageError(f"there is no conversation {name!r} here", hint="see `otel2traj info`")
+    if not found:
+        raise EvidenceError("no model call or tool execution was recorded here")
+    if len(found) > 1:
+        names = ", ".join(str(item.name) for item in found[:5])
+        raise UsageError(
+            f"{len(found)} conversations are recorded here",
+            hint=f"name one with --conversation ({names}{', ...' if len(found) > 5 else ''}), or build them all",
+        )
+    return found[0]
 
 
-def load(path: Path, *, inference: bool = True) -> Trajectory:
+def load(path: Path, *, inference: bool = True, conversation: str | None = None) -> Trajectory:
     """A whole trajectory in memory, for those who need random access."""
     collect = Collect()
-    drive(path, collect, inference=inference)
+    drive(path, collect, inference=inference, conversation=conversation)
     return collect.trajectory
 
 
@@ -56,4 +77,4 @@ def value_limit() -> int:
     return int(text)
 
 
-__all__ = ["SCHEMA", "drive", "load", "value_limit"]
+__all__ = ["SCHEMA", "drive", "events", "load", "value_limit"]

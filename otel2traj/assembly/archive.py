@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from ..canonical import JsonError, JsonValue, loads_tolerant
 from ..errors import EvidenceError
@@ -134,6 +135,16 @@ class Archive:
             return None
         self._read[path] = source
         return data
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What is read and remarked within is forgotten at the end: one conversation's files are not another's."""
+        known, remarked = dict(self._read), len(self.notices)
+        try:
+            yield
+        finally:
+            self._read = known
+            del self.notices[remarked:]
 
     def _repaired(self, path: str, repairs: Iterable[str]) -> None:
         for repair in repairs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ..canonical import JsonObject, JsonValue
 from ..evidence import Index
@@ -11,11 +11,11 @@ from ..model.heads import Execution, ModelCall, Part, SpanHead
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import (
     Coverage,
+    Event,
     Header,
     SdkInput,
     Step,
     StepKind,
-    StepSink,
     StepSource,
     StepStatus,
     Summary,
@@ -61,22 +61,16 @@ class Builder:
         self._agents: dict[ModelCall | Execution, str | None] = {}
         self._actors = Actors()
 
-    def run(self, sinks: Iterable[StepSink]) -> Summary:
-        sinks = tuple(sinks)
-        header = self._header()
-        for sink in sinks:
-            sink.begin(header)
+    def run(self) -> Iterator[Event]:
+        """Header, steps and summary, each made when it is asked for."""
+        yield self._header()
         for entry in self._plan.entries:
             step = self._model_step(entry) if isinstance(entry, ModelCall) else self._tool_step(entry)
             if step.input_ordinal is not None:
                 span = self._ranges.setdefault(step.input_ordinal, [step.step_id, step.step_id])
                 span[1] = step.step_id
-            for sink in sinks:
-                sink.step(step)
-        summary = self._summary()
-        for sink in sinks:
-            sink.end(summary)
-        return summary
+            yield step
+        yield self._summary()
 
     # the header
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +12,7 @@ from typing import Final
 from ..errors import EvidenceError, NothingRecordedError, Otel2TrajError
 from ..evidence import Index
 from ..model.heads import SpanHead, WireHead
-from ..model.trajectory import StepSink, Summary
+from ..model.trajectory import Event, StepSink, Summary, drive
 from ..readers.attempt import Attempt, Layout, open_attempt
 from .archive import Archive
 from .bare import split_conversations
@@ -87,12 +88,20 @@ class BuildSession:
 
     def build(self, conversation: Conversation, *sinks: StepSink) -> Summary:
         """Push one trajectory into the sinks. The steps are complete; shortening is the writer's business."""
+        return drive(self.events(conversation), sinks)
+
+    def events(self, conversation: Conversation) -> Iterator[Event]:
+        """One trajectory piece by piece, for who would rather ask than be told."""
+        with self.archive.apart():
+            yield from self._build(conversation)
+
+    def _build(self, conversation: Conversation) -> Iterator[Event]:
         keys = conversation.documents.keys()
         keys.by_response_id = self._told_inputs
         nodes = self._nodes
         plan = plan_steps(self.index, conversation.wires, conversation.heads, keys, nodes, inference=self._inference)
         builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, nodes)
-        return builder.run(sinks)
+        return builder.run()
 
     def _graph_nodes(self) -> GraphNodes | None:
         payloads = any("abb_framework" in head.dialects for head in self.index.otel.values())

@@ -20,7 +20,7 @@ def build(
         Path | None, typer.Option("--output", "-o", help="File to write, or a directory for several conversations.")
     ] = None,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Build every attempt below PATH.")] = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="With --recursive: worker processes.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Worker processes.")] = 1,
     no_inference: Annotated[bool, typer.Option("--no-inference", help="Leave out inferred links.")] = False,
 ) -> None:
     """Build the trajectory of PATH. Without --write or -o the document goes to stdout.
@@ -42,9 +42,9 @@ def build(
         sys.exit(BUG if bugs else 1 if failed else 0)
     with progress() as report:
         if not write and output is None:
-            built = print_bytes(path, sys.stdout.buffer, inference=not no_inference, progress=report)
+            built = print_bytes(path, sys.stdout.buffer, inference=not no_inference, progress=report, jobs=jobs)
         else:
-            built = build_path(path, write=write, output=output, inference=not no_inference, progress=report)
+            built = build_path(path, write=write, output=output, inference=not no_inference, progress=report, jobs=jobs)
     for item in built:
         where = "" if item.file is None else f" -> {item.file}"
         print(f"{item.describe()}{where}", file=sys.stderr)

@@ -33,7 +33,7 @@ def view(
     if serve == (output is not None):
         raise UsageError("give either -o PAGE.html or --serve")
     if output is None:
-        from ..api.view_server import serve as run
+        from ..server.live_page import serve as run
 
         run(paths, host=host, port=port, inference=inference, say=_say)
         return

@@ -6,6 +6,7 @@ what it does not know in `extra` and writes it back.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -157,6 +158,30 @@ class StepSink(Protocol):
     def step(self, step: Step) -> None: ...
 
     def end(self, summary: Summary) -> None: ...
+
+
+Event = Header | Step | Summary
+"""One part of a trajectory: the header, then the steps in order, then the summary."""
+
+
+def drive(events: Iterable[Event], sinks: Iterable[StepSink]) -> Summary:
+    """Push a trajectory into sinks. Raises `ValueError` where it has no summary."""
+    sinks = tuple(sinks)
+    summary: Summary | None = None
+    for event in events:
+        if isinstance(event, Step):
+            for sink in sinks:
+                sink.step(event)
+        elif isinstance(event, Header):
+            for sink in sinks:
+                sink.begin(event)
+        else:
+            summary = event
+    if summary is None:
+        raise ValueError("the trajectory has not ended")
+    for sink in sinks:
+        sink.end(summary)
+    return summary
 
 
 class Collect:

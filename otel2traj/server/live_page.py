@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
+from ..api.view import bundles_of, places_of
 from ..canonical import JsonObject, dumps
 from ..errors import RefusedError, UsageError
 from ..renderers.bundle import Bundle
 from ..renderers.page import packed_json, policy, write_live_page
-from .view import bundles_of, places_of
 
 _OWN: Final = ("trajectory.json", ".tmp")
 _KEPT: Final = 2

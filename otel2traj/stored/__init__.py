@@ -1,5 +1,5 @@
 """A saved trajectory into the same sinks, whatever version it was written in."""
 
-from .reader import is_stored, replay
+from .reader import is_stored, read, replay
 
-__all__ = ["is_stored", "replay"]
+__all__ = ["is_stored", "read", "replay"]

@@ -10,7 +10,7 @@ from typing import BinaryIO
 from ..canonical import JsonError, JsonObject, loads_tolerant
 from ..errors import EvidenceError
 from ..model.codec import header_from_json, step_from_json, summary_from_json
-from ..model.trajectory import SCHEMA, StepSink, Summary
+from ..model.trajectory import SCHEMA, Event, StepSink, Summary, drive
 from .upgrade import upgrade_header, upgrade_step
 
 _STEPS = b'"steps": ['
@@ -45,26 +45,25 @@ def _declares(head: bytes) -> bool:
 
 def replay(path: Path, *sinks: StepSink) -> Summary:
     """Drive the sinks from a saved file. Raises `EvidenceError` for what is no trajectory."""
+    return drive(read(path), sinks)
+
+
+def read(path: Path) -> Iterator[Event]:
+    """The header of a saved file, its steps one by one, and its summary. Raises as `replay` does."""
     with path.open("rb") as stream:
         data, steps = _parts(stream, path.name)
         try:
             version = data.get("builder_version")
             data = upgrade_header(data, version)
-            header = header_from_json(data)
-            for sink in sinks:
-                sink.begin(header)
+            yield header_from_json(data)
             for item in steps:
-                step = step_from_json(upgrade_step(item, version))
-                for sink in sinks:
-                    sink.step(step)
+                yield step_from_json(upgrade_step(item, version))
             summary = summary_from_json(data)
         except (KeyError, ValueError, TypeError, AttributeError) as err:
             raise EvidenceError(
                 f"{path.name} is not a trajectory: {err}", hint="see `otel2traj validate` for what is wrong"
             ) from err
-    for sink in sinks:
-        sink.end(summary)
-    return summary
+    yield summary
 
 
 def _parts(stream: BinaryIO, name: str) -> tuple[JsonObject, Iterator[JsonObject]]:

@@ -66,11 +66,16 @@ def _line(out: Any, event: str, ns: int, data: dict[str, Any]) -> None:
 def many_spans(file: Path, spans: int, per_line: int = 300) -> int:
     """One trace of `spans` spans, a sixth of them model calls and a third tools, as OTLP JSON lines of the
     Collector's form."""
-    trace = "a" * 32
+    return many_traces(file, spans, spans, per_line, "a" * 32)
+
+
+def many_traces(file: Path, spans: int, per_trace: int, per_line: int = 300, name: str | None = None) -> int:
+    """The same in traces of `per_trace` spans, which number themselves from 1 where there is no `name`."""
     with file.open("w") as out:
         batch: list[dict[str, Any]] = []
         for number in range(spans):
-            batch.append(_span(trace, number))
+            at, place = divmod(number, per_trace)
+            batch.append(_span(name or f"{at + 1:032x}", place))
             if len(batch) == per_line or number == spans - 1:
                 scope = {"scope": {"name": "opentelemetry.util.genai"}, "spans": batch}
                 resource = {"resource": {"attributes": [_attribute("service.name", "bench")]}, "scopeSpans": [scope]}

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from otel2traj.api.view import view
-from otel2traj.api.view_server import LiveRuns, ViewServer
 from otel2traj.model.link import ExecutionStatus, LinkStatus
 from otel2traj.model.trajectory import SdkInput, Trajectory
 from otel2traj.renderers.bundle import BundleSink
 from otel2traj.renderers.messages import read_message
 from otel2traj.renderers.page import asset, write_page
+from otel2traj.server.live_page import LiveRuns, ViewServer
 from tests.factory import not_observed, play, step, tool_log, trajectory
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from otel2traj.api.view_server import LiveRuns, ViewServer, fingerprint
 from otel2traj.canonical import loads
 from otel2traj.errors import RefusedError, UsageError
+from otel2traj.server.live_page import LiveRuns, ViewServer, fingerprint
 from otel2traj.writers.trajectory import TrajectoryWriter
 from tests.conftest import ROOT
 from tests.factory import play, step, trajectory
