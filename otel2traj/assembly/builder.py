@@ -23,7 +23,7 @@ from ..model.trajectory import (
     TrajectoryStatus,
 )
 from ..pairing.actors import Actors
-from ..timestamps import format_ns
+from ..timestamps import format_ns, parse_ns
 from .archive import Archive
 from .documents import Documents
 from .evidence import identity, step_evidence
@@ -69,8 +69,17 @@ class Builder:
             if step.input_ordinal is not None:
                 span = self._ranges.setdefault(step.input_ordinal, [step.step_id, step.step_id])
                 span[1] = step.step_id
+            self._times(step)
             yield step
         yield self._summary()
+
+    def _times(self, step: Step) -> None:
+        started, ended = (None if told is None else parse_ns(told) for told in (step.started_at, step.ended_at))
+        if started is not None and ended is not None and ended < started:
+            message = f"step {step.step_id} ends before it starts, as recorded"
+            self._notices.append(Notice("reversed_times", message, lossy=False))
+        if step.kind is StepKind.TOOL_ONLY and started is None:
+            self._notices.append(Notice("unreadable_time", f"step {step.step_id} has no readable start time"))
 
     # the header
 

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+LOSSY: Final = frozenset(
+    (
+        "ambiguous_link", "dropped_attributes", "file_evidence_incomplete", "incomplete_response", "missing_payload",
+        "missing_response", "missing_result", "observation_error", "otel_incomplete", "replay_incomplete",
+        "source_grew", "source_shrank", "symlink_refused", "truncated_container", "truncated_content",
+        "truncated_record", "unfinished_span", "unread_body", "unreadable_document", "unreadable_line",
+        "unreadable_record", "unreadable_source", "unreadable_time",
+    )
+)  # fmt: skip
+"""Codes that never stand in a complete trajectory; of the others it depends on the case."""
+
 CODES: Final[dict[str, str]] = {
     "acp_update_without_start": "An ACP tool call update whose `tool_call` was never recorded; no start is made up.",
     "ambiguous_link": "A tool call id with more than one emitter or more than one execution in one Input.",
@@ -31,6 +42,7 @@ CODES: Final[dict[str, str]] = {
     "repeated_record": "A wire call has more than one request, response or error record; the last one stands.",
     "replay_incomplete": "The replay archive says that it is not complete.",
     "skipped_records": "Records of another kind, such as metrics, in a file of spans; they are no evidence of a step.",
+    "reversed_times": "A step whose recorded end is before its start; both stand as recorded.",
     "several_resources": "Resource telemetry of several processes or containers.",
     "source_grew": "A file grew while it was read; what came later is not in.",
     "source_shrank": "A file became shorter while it was read.",

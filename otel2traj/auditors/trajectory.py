@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from ..canonical import JsonObject
 from ..model.finding import Finding
 from ..model.link import ExecutionStatus, LinkStatus
-from ..model.trajectory import Header, Step, StepKind, Summary
+from ..model.trajectory import Header, Step, StepKind, Summary, TrajectoryStatus
+from ..timestamps import parse_ns
+from .clauses import step_clauses
 
 
 class TrajectoryInvariants:
-    """Dense step ids, time order, logs for every emitted call, counts that add up, ranges that hold their steps."""
+    """Dense step ids, time order, logs for every emitted call, counts that add up, ranges that hold their steps;
+    agents, records and warnings that the file itself knows. `codes` are the warnings there are, `lossy`
+    those that tell of a loss."""
 
     name = "trajectory-invariants"
 
-    def __init__(self) -> None:
+    def __init__(self, codes: Collection[str] = (), lossy: Collection[str] = ()) -> None:
+        self._codes, self._lossy = codes, lossy
+        self._header: Header | None = None
+        self._agents: set[str] = set()
+        self._paths: dict[str, str] = {}
+        self._untimed: list[str] = []
+        self._reversed: list[Finding] = []
+        self._latest: int | None = None
         self._findings: list[Finding] = []
         self._last = 0
         self._counts = dict.fromkeys(
@@ -29,7 +43,12 @@ class TrajectoryInvariants:
         self._ranges: dict[str, list[int]] = {}
 
     def begin(self, header: Header) -> None:
-        pass
+        self._header = header
+        configuration = header.metadata.get("agent_configuration")
+        listed = configuration.get("agents") if isinstance(configuration, dict) else None
+        for agent in listed if isinstance(listed, list) else []:
+            if isinstance(agent, dict):
+                self._agents.add(str(agent.get("agent_name")))
 
     def step(self, step: Step) -> None:
         where = f"/steps/{self._last}"
@@ -49,6 +68,30 @@ class TrajectoryInvariants:
         else:
             self._counts["unlinked_tool_calls"] += 1
         self._logs(step, where)
+        for rule, message, place in step_clauses(step):
+            if rule == "times-in-order":
+                self._reversed.append(Finding(rule, message, pointer=where + place))
+            else:
+                self._find(rule, message, where + place)
+        self._time(step, where)
+        if step.agent_name is not None and step.agent_name not in self._agents:
+            self._find("agent-is-listed", f"{step.agent_name} acts and is not in metadata", f"{where}/agent_name")
+        for holder in (step.evidence, *(log.evidence for log in step.tool_logs)):
+            self._records(holder, where)
+
+    def _time(self, step: Step, where: str) -> None:
+        started = None if step.started_at is None else parse_ns(step.started_at)
+        if started is None:
+            self._untimed.append(f"{where}/started_at")
+        elif self._latest is not None and started < self._latest:
+            self._find("steps-in-order", "a step starts before the one that stands before it", f"{where}/started_at")
+        elif self._untimed:
+            self._find("steps-in-order", "a step without a time stands before one with a time", self._untimed[-1])
+        self._latest = started if started is not None else self._latest
+
+    def _records(self, holder: JsonObject, where: str) -> None:
+        for record in holder.get("records") or []:
+            self._paths.setdefault(record["path"], where)
 
     def _logs(self, step: Step, where: str) -> None:
         for number, log in enumerate(step.tool_logs):
@@ -71,6 +114,7 @@ class TrajectoryInvariants:
     def end(self, summary: Summary) -> None:
         if summary.error is not None:
             return
+        self._whole(summary)
         for key, counted in self._counts.items():
             said = getattr(summary.coverage, key)
             if said is not None and said != counted:
@@ -89,6 +133,29 @@ class TrajectoryInvariants:
         paths = [source.get("path") for source in summary.sources]
         if paths != sorted(set(map(str, paths))):
             self._find("sources-sorted", "sources are not sorted, or one stands twice", "/sources")
+
+    def _whole(self, summary: Summary) -> None:
+        """What only the end can tell."""
+        metadata = {} if self._header is None else self._header.metadata
+        for key in ("task_instruction", "agent_configuration", "system_architecture"):
+            if key not in metadata:
+                self._find("metadata-is-whole", f"metadata has no {key}", "/metadata")
+        told = {warning.split(":", 1)[0] for warning in summary.warnings}
+        if "unreadable_time" not in told:
+            for pointer in self._untimed:
+                self._find("time-is-told", "a step has no time, and no warning says so", pointer)
+        if "reversed_times" not in told:
+            self._findings += self._reversed
+        for number, warning in enumerate(summary.warnings):
+            code = warning.split(":", 1)[0]
+            if self._codes and code not in self._codes:
+                self._find("warning-is-listed", f"{code} is no code of a warning", f"/warnings/{number}")
+            if summary.status is TrajectoryStatus.COMPLETE and code in self._lossy:
+                self._find("loss-is-partial", f"{code} beside status complete", f"/warnings/{number}")
+        sources = {source.get("path") for source in summary.sources}
+        for path, where in self._paths.items():
+            if path not in sources:
+                self._find("record-in-sources", f"{path} is no source", f"{where}/evidence/records")
 
     def findings(self) -> list[Finding]:
         return self._findings

@@ -1,0 +1,123 @@
+"""Files that are wrong in one clause each: every one is found, and named by its rule."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from otel2traj.api.build import build_path
+from otel2traj.api.validate_trajectory import schema, validate
+from otel2traj.model.link import JoinRule
+from tests.attempt_factory import AttemptFactory, chat_response
+
+Document = dict[str, Any]
+
+
+def attempt(root: Path) -> Path:
+    made = AttemptFactory(root).input("0001")
+    made.start("0001", "u-1", "llm", 0.5).end("0001", "u-1", 2.5)
+    made.request("call_a", 1, span="u-1")
+    made.response("call_a", 2, chat_response(calls=[("c1", "search", '{"q": "x"}')]))
+    made.tool("0001", "u-2", "c1", 3)
+    made.request("call_b", 4).response("call_b", 5, chat_response("chatcmpl-2", text="done"))
+    return made.write()
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    build_path(attempt(tmp_path / "attempt"), output=tmp_path / "trajectory.json")
+    return tmp_path / "trajectory.json"
+
+
+def rules(path: Path, document: Document) -> set[str]:
+    path.write_text(json.dumps(document))
+    return {finding.rule for finding in validate(path)}
+
+
+def first_log(document: Document) -> Document:
+    log: Document = document["steps"][0]["tool_logs"][0]
+    return log
+
+
+def put(*path: Any, value: Any) -> Callable[[Document], None]:
+    def change(document: Document) -> None:
+        node: Any = document
+        for key in path[:-1]:
+            node = node[key]
+        node[path[-1]] = value
+
+    return change
+
+
+def swap(document: Document) -> None:
+    one, other = document["steps"]
+    one["started_at"], other["started_at"] = other["started_at"], one["started_at"]
+    one["ended_at"], other["ended_at"] = other["ended_at"], one["ended_at"]
+
+
+def mark(**changed: Any) -> Document:
+    return {"truncated": True, "size": 9, "sha256": "0" * 64, "head": "short", **changed}
+
+
+WRONG: list[tuple[str, Callable[[Document], None]]] = [
+    ("log-of-its-call", put("steps", 0, "tool_logs", 0, "tool_call_id", value="c2")),
+    ("no-link-no-execution", put("steps", 0, "tool_logs", 0, "link", value="none")),
+    ("loss-is-partial", put("warnings", value=["unreadable_line: lost (logs/network.jsonl:1)"])),
+    ("warning-is-listed", put("warnings", value=["something: odd"])),
+    ("record-in-sources", put("sources", value=[])),
+    ("agent-is-listed", put("metadata", "agent_configuration", "agents", value=[])),
+    ("metadata-is-whole", put("metadata", value={})),
+    ("input-is-there", put("steps", 0, "input", value={})),
+    ("text-is-text", put("steps", 1, "output", "text", value=5)),
+    ("text-is-text", put("steps", 1, "output", "reasoning", value=["x"])),
+    ("time-is-told", put("steps", 1, "started_at", value=None)),
+    ("time-is-a-time", put("steps", 1, "ended_at", value="yesterday")),
+    ("times-in-order", put("steps", 1, "ended_at", value="2001-01-01T00:00:00+00:00")),
+    ("steps-in-order", swap),
+    ("mark-agrees", put("steps", 1, "output", "text", value=mark(size=2))),
+    ("mark-agrees", put("steps", 1, "output", "text", value=mark(sha256="x"))),
+    ("coverage-adds-up", put("coverage", "model_calls", value=3)),
+    ("json-schema", put("steps", 0, "evidence", "join", value="guess")),
+]
+
+
+def test_a_good_file_has_no_finding(saved: Path, tmp_path: Path) -> None:
+    assert validate(saved) == []
+    assert validate(saved, tmp_path / "attempt") == []
+
+
+@pytest.mark.parametrize(("rule", "change"), WRONG, ids=lambda value: value if isinstance(value, str) else "")
+def test_each_wrong_clause_is_found(rule: str, change: Callable[[Document], None], saved: Path) -> None:
+    document = json.loads(saved.read_bytes())
+    change(document)
+    assert rule in rules(saved, document)
+
+
+def test_a_mark_of_truncation_is_a_text(saved: Path) -> None:
+    document = json.loads(saved.read_bytes())
+    document["steps"][1]["output"]["text"] = mark()
+    assert rules(saved, document) == set()
+
+
+def test_evidence_gives_the_file_again_or_it_is_found(saved: Path, tmp_path: Path) -> None:
+    document = saved.read_bytes()
+    saved.write_bytes(document.replace(b'"text":"done"', b'"text":"dune"'))
+    (found,) = validate(saved, tmp_path / "attempt")
+    assert (found.rule, "first in line" in found.message) == ("built-again", True)
+
+
+def test_recorded_times_that_run_backwards_are_told_and_valid(tmp_path: Path) -> None:
+    made = AttemptFactory(tmp_path / "attempt").input("0001")
+    made.request("call_a", 5).response("call_a", 2, chat_response(text="done"))
+    (built,) = build_path(made.write(), output=tmp_path / "trajectory.json")
+    assert [warning.split(":")[0] for warning in built.summary.warnings] == ["reversed_times"]
+    assert validate(tmp_path / "trajectory.json") == []
+
+
+def test_the_schema_knows_every_rule_that_joins() -> None:
+    step = schema()["$defs"]["step"]["properties"]
+    assert step["evidence"]["properties"]["join"]["enum"][: len(JoinRule)] == [rule.value for rule in JoinRule]
