@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,7 +27,7 @@ def record(options: Options, command: Sequence[str], *, say: Say) -> int:
     """Run `command`, record it into `options.out`, build its trajectory; the command's own exit code (128 and the
     number after a signal, 127 and 126 where it cannot be run)."""
     from ..recording.child import run
-    from ..recording.recipes import adapt
+    from ..recording.recipes import adapt, scratch_folder, sessions
     from ..recording.recorder import Recorder
     from .build import build_path
 
@@ -34,7 +35,7 @@ def record(options: Options, command: Sequence[str], *, say: Say) -> int:
         raise UsageError("no command is given", hint="otel2traj record -- python agent.py")
     env = dict(os.environ)
     recorder = Recorder(options, env, command)
-    words, more, recipe = adapt(list(command), env, recorder.otlp, recorder.ports, recorder.run_id, options.out)
+    words, more, recipe = adapt(list(command), env, recorder.otlp, recorder.ports, recorder.run_id)
     child_env = {**env, **recorder.env, **more}
     try:
         end = run(words, child_env)
@@ -45,6 +46,8 @@ def record(options: Options, command: Sequence[str], *, say: Say) -> int:
         raise
     if recipe is not None:
         recorder.remarks.append(f"recipe {recipe}")
+        recorder.keep(sessions(recipe, child_env, recorder.started_ns))
+        shutil.rmtree(scratch_folder(env, recorder.run_id), ignore_errors=True)
     recorder.finish(end)
     for remark in recorder.remarks:
         say(remark)

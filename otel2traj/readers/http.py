@@ -125,10 +125,12 @@ def body_value(body: bytes | None) -> JsonValue:
 def is_model_call(method: str, url: str, body: bytes | None) -> bool:
     """Whether a request asks a model: by the path of a known API, else by a body with a model and a conversation."""
     path = urlsplit(url).path.rstrip("/")
-    if method.upper() != "POST" or _OTHER_PATHS.search(path):
+    if method.upper() != "POST":
         return False
-    if _MODEL_PATHS.search(path):
+    if _MODEL_PATHS.search(path):  # first: Gemini's path of a call names a model below `/models/`
         return True
+    if _OTHER_PATHS.search(path):
+        return False
     try:
         members = msgspec.json.decode(body or b"", type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, msgspec.ValidationError, RecursionError):

@@ -85,11 +85,19 @@ class Recorder:
             path = env.get("PYTHONPATH")
             self.env["PYTHONPATH"] = folder if not path else f"{folder}{os.pathsep}{path}"
             self.env["OTEL2TRAJ_INSTRUMENT_REPORT"] = str(options.out.absolute() / "instrument.txt")
-        self._started = time.time_ns()
+        self.started_ns = time.time_ns()
 
     @property
     def _step(self) -> Path:
         return self.options.out / STEP
+
+    def keep(self, files: Sequence[Path]) -> None:
+        """Copy the agent's own session files into the attempt, without credentials."""
+        for file in files:
+            try:
+                (self._step / f"session-{file.name}").write_bytes(self.masker.data(file.read_bytes()))
+            except OSError as err:
+                self.remarks.append(f"{file.name} could not be kept: {err.strerror}")
 
     def finish(self, end: End) -> None:
         """Stop the servers and write what is known of the end. Everything that can be kept is kept: a step that fails
@@ -125,7 +133,7 @@ class Recorder:
             "schema": SCHEMA,
             "run_id": self.run_id,
             "command": self.command,
-            "started_at": format_ns(self._started),
+            "started_at": format_ns(self.started_ns),
             "ended_at": format_ns(ended),
             "exit_status": result["exit_status"],
             "variables": sorted(self.env),
@@ -149,7 +157,7 @@ class Recorder:
             "error": error,
             "exit_status": {"exitCode": end.code, "signal": end.signal},
             "command": self.command,
-            "started_at": format_ns(self._started),
+            "started_at": format_ns(self.started_ns),
             "ended_at": format_ns(ended),
         }
 

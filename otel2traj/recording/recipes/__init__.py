@@ -23,8 +23,23 @@ def recipes() -> dict[str, dict[str, Any]]:
     return out
 
 
+def sessions(program: str, env: Mapping[str, str], since_ns: int) -> list[Path]:
+    """The session files that the program wrote since then, by its recipe; sorted."""
+    pattern = recipes()[program].get("session")
+    if not pattern:
+        return []
+    found = [path for path in Path(env.get("HOME", "/")).glob(pattern) if path.is_file() and not path.is_symlink()]
+    return sorted(path for path in found if path.stat().st_mtime_ns >= since_ns)
+
+
+def scratch_folder(env: Mapping[str, str], attempt: str) -> Path:
+    """Where a recipe's files lie while the command runs: below the home folder, since some agents refuse files whose
+    parents others can write."""
+    return Path(env.get("HOME", "/")) / ".cache" / "otel2traj" / attempt
+
+
 def adapt(
-    command: list[str], env: Mapping[str, str], otlp: str, bases: Mapping[str, str], attempt: str, out: Path
+    command: list[str], env: Mapping[str, str], otlp: str, bases: Mapping[str, str], attempt: str
 ) -> tuple[list[str], dict[str, str], str | None]:
     """The command and the further variables by the recipe of its program, and that program's name; all as it was where
     there is none. A variable that the user set stays."""
@@ -32,7 +47,7 @@ def adapt(
     recipe = recipes().get(program)
     if recipe is None:
         return command, {}, None
-    scratch = Path(env.get("HOME", "/")) / ".cache" / "otel2traj" / attempt
+    scratch = scratch_folder(env, attempt)
     values = {"otlp": otlp, "attempt": attempt, "scratch": str(scratch), **bases}
 
     def fill(text: str) -> str:
