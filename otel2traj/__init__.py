@@ -9,16 +9,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .api.block import Run
     from .api.build import Built
     from .model.trajectory import Step, Trajectory
 
 __version__ = "0.1.0"
-__all__ = ["Step", "Trajectory", "__version__", "build", "load", "stream"]
+__all__ = ["Step", "Trajectory", "__version__", "build", "load", "record", "stream"]
 
 
 def load(path: str | Path, *, conversation: str | None = None, inference: bool = True) -> Trajectory:
@@ -51,6 +53,15 @@ def build(path: str | Path, *, output: str | Path, jobs: int = 1, inference: boo
     from .api.build import build_path
 
     return build_path(Path(path), output=Path(output), jobs=jobs, inference=inference)
+
+
+def record(
+    out: str | Path, *, input: str | None = None, files: bool = False, upstreams: Mapping[str, str] | None = None
+) -> AbstractContextManager[Run]:
+    """Record a block of code into the attempt directory `out`; see `api.block.record`, which this is."""
+    from .api import block
+
+    return block.record(out, input=input, files=files, upstreams=upstreams)
 
 
 def __getattr__(name: str) -> object:
