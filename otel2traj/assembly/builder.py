@@ -25,7 +25,8 @@ from ..model.trajectory import (
 from ..pairing.actors import Actors
 from ..timestamps import format_ns, parse_ns
 from .archive import Archive
-from .documents import Documents
+from .documents import Documents, InputRecord
+from .ends import Ends
 from .evidence import identity, step_evidence
 from .graph_nodes import GraphNodes
 from .hydrate import WireBodies
@@ -46,6 +47,7 @@ class Builder:
         documents: Documents,
         plan: Plan,
         nodes: GraphNodes | None,
+        ends: Ends,
     ) -> None:
         self._archive = archive
         self._index = index
@@ -53,6 +55,7 @@ class Builder:
         self._documents = documents
         self._plan = plan
         self._nodes = nodes
+        self._ends = ends
         self._reader = ModelStepReader(readings, lambda wire: WireBodies(archive, wire))
         self._coverage = Coverage(inferred_links=plan.inferred)
         self._notices: list[Notice] = list(plan.notices)
@@ -99,21 +102,25 @@ class Builder:
             "tools": request.get("tools"),
             "runtime": _runtime(documents),
         }
+        metadata: JsonObject = {
+            "task_instruction": prompt,
+            "agent_configuration": configuration,
+            "system_architecture": {
+                "framework": documents.framework,
+                "source_revision": documents.run.get("source_revision"),
+                "profile": documents.run.get("profile"),
+                "binding": documents.run.get("binding"),
+            },
+        }
+        result = documents.run_result()
+        if result:
+            metadata["run_result"] = result
         return Header(
             run_id=documents.run_id,
             agent_id=documents.agent_id,
             case_id=documents.case_id,
             framework=documents.framework,
-            metadata={
-                "task_instruction": prompt,
-                "agent_configuration": configuration,
-                "system_architecture": {
-                    "framework": documents.framework,
-                    "source_revision": documents.run.get("source_revision"),
-                    "profile": documents.run.get("profile"),
-                    "binding": documents.run.get("binding"),
-                },
-            },
+            metadata=metadata,
         )
 
     def _agent(self, entry: ModelCall | Execution) -> str | None:
@@ -140,6 +147,8 @@ class Builder:
         evidence["request_sha256"], evidence["response_sha256"] = parts.request_sha256, parts.response_sha256
         if parts.said_by:
             evidence["said_by"] = parts.said_by
+        if parts.exception is not None:
+            evidence["exception"] = parts.exception
         evidence.update(parts.elsewhere)
         if parts.source_model is not None and parts.source_model != parts.model:
             evidence["source_model"] = parts.source_model
@@ -256,17 +265,7 @@ class Builder:
     # the end
 
     def _summary(self) -> Summary:
-        inputs = [
-            SdkInput(
-                ordinal=item.ordinal,
-                input_id=item.input_id,
-                prompt=item.prompt,
-                step_range=self._ranges.get(item.ordinal),
-                result=item.result,
-                file_changes=item.file_changes,
-            )
-            for item in self._documents.inputs
-        ]
+        inputs = [self._input(item) for item in self._documents.inputs]
         self._coverage.file_changes = sum(len(item.file_changes) for item in inputs)
         notices = unique([*self._index.notices, *self._archive.notices, *self._notices])
         partial = any(notice.lossy for notice in notices)
@@ -276,6 +275,18 @@ class Builder:
             coverage=self._coverage,
             sources=[{"path": source.path, "sha256": source.sha256} for source in self._archive.sources()],
             warnings=[notice.render() for notice in notices],
+        )
+
+    def _input(self, item: InputRecord) -> SdkInput:
+        result, evidence = self._ends.close(item)
+        return SdkInput(
+            ordinal=item.ordinal,
+            input_id=item.input_id,
+            prompt=item.prompt,
+            step_range=self._ranges.get(item.ordinal),
+            result=result,
+            file_changes=item.file_changes,
+            extra={"evidence": evidence} if evidence else {},
         )
 
 

@@ -7,12 +7,22 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Final
 
+from ..canonical import JsonObject
 from ..model.reading import Reading
 
 _OUTPUT: Final = frozenset({"text", "reasoning", "refusal", "tool_calls", "choices", "other_parts"})
 _ASIDE: Final = ("role", "said_by", "truncated", "extra", "notices", "shared")
 _FIELDS: Final = tuple(field.name for field in fields(Reading) if field.name not in _ASIDE)
 _VALUES: Final = attrgetter(*_FIELDS)
+
+
+def exception_json(reading: Reading) -> JsonObject | None:
+    """`{"type"?, "message"?, "stacktrace"?}` under the names of OpenTelemetry's exception event, or None where neither
+    a type nor a stack was recorded."""
+    if reading.error_type is None and reading.stack is None:
+        return None
+    told = {"type": reading.error_type, "message": reading.error, "stacktrace": reading.stack}
+    return {key: value for key, value in told.items() if value is not None}
 
 
 def _is_settled(reading: Reading) -> bool:

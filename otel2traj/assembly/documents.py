@@ -36,6 +36,11 @@ class Documents:
     run: JsonObject = field(default_factory=dict)
     inputs: list[InputRecord] = field(default_factory=list)
 
+    def run_result(self) -> JsonObject:
+        """What `run.json` says of the end of the run, where it says anything."""
+        keys = ("status", "error", "exit_code", "signal")
+        return {key: self.run[key] for key in keys if self.run.get(key) is not None}
+
     def keys(self) -> InputKeys:
         """The identifiers by which a wire call finds its Input."""
         keys = InputKeys()

@@ -111,6 +111,8 @@ def add_framework(index: Index, record: AbbRecord, source: Source) -> None:
     span_id = _text(data.get("span_id"))
     if record.event == "native_event" or span_id is None or not record.event.startswith(("span_", "tool_outcome")):
         index.counts[f"framework.{record.event}"] += 1
+        if record.event == "execution_error":
+            index.ends.setdefault(source.ordinal, []).append(Part(record.event, record.ref))
         return
     key = (source.path, span_id)
     head = index.framework.get(key)
@@ -172,6 +174,9 @@ def add_acp(index: Index, record: AbbRecord, source: Source) -> None:
             index.native_calls.setdefault(response_id, []).append(
                 (source.ordinal, Part("native_model_call", record.ref))
             )
+        return
+    if record.event in ("prompt_completed", "failure"):
+        index.ends.setdefault(source.ordinal, []).append(Part(record.event, record.ref))
         return
     if record.event in ("terminal_exited", "terminal_output", "terminal_released"):
         terminal = _text(data.get("terminal_id"))

@@ -13,7 +13,7 @@ from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, Reading
 from ..model.trajectory import StepStatus
 from ..providers import model_in_path
-from .combine import combine
+from .combine import combine, exception_json
 from .hydrate import WireBodies
 from .readings import Readings
 
@@ -37,6 +37,8 @@ class ModelParts:
     source_model: str | None = None
     elsewhere: JsonObject = field(default_factory=dict)
     """What the span says of messages that stand elsewhere: in an earlier call, or in a file."""
+    exception: JsonObject | None = None
+    """What the span side records of its failure: `{"type"?, "message"?, "stacktrace"?}`."""
     cut: list[str] = field(default_factory=list)
     """Names of span fields that a limit had cut, where the span is what the step was read from."""
     notices: list[Notice] = field(default_factory=list)
@@ -83,8 +85,12 @@ def _from_span(parts: ModelParts, call: ModelCall, reading: Reading) -> None:
     parts.elsewhere = {key: reading.extra[key] for key in _ELSEWHERE if key in reading.extra}
     if call.span.failed:
         parts.status = StepStatus.FAILED
-        if reading.error is not None:
-            parts.output["error"] = {"message": reading.error}
+        if reading.http_status is not None:
+            parts.output["http_status"] = reading.http_status
+        error = {"type": reading.error_type, "message": reading.error}
+        if any(value is not None for value in error.values()):
+            parts.output["error"] = {key: value for key, value in error.items() if value is not None}
+        parts.exception = exception_json(reading)
     elif call.span.finished:
         parts.status = StepStatus.COMPLETE
 
@@ -185,6 +191,8 @@ def _from_wire(parts: ModelParts, call: ModelCall, bodies: WireBodies, reading: 
     if not usable and spoken and reading.has_output():
         parts.output["output_source"] = "framework"
     _failures(parts, call, bodies, response, usable, refused)
+    if parts.status is StepStatus.FAILED and call.span is not None and call.span.failed and call.owns_span_output:
+        parts.exception = exception_json(reading)
     parts.model = output.model or request.model or reading.response_model or reading.request_model
 
 
@@ -202,11 +210,14 @@ def _failures(
         parts.notices.append(Notice("wire_error", f"call {wire.call_id} ended with {code}", path, line, lossy=lossy))
     if refused:
         parts.output["http_status"] = wire.http_status
-        if response.error is not None:
-            parts.output["error"] = response.error
+    if response.error is not None:
+        parts.output["error"] = response.error
+    elif refused and bodies.response_body.value is not None:  # no provider knows the form: the body as it stands
+        body = bodies.response_body.value
+        parts.output["error"] = body if isinstance(body, dict) else {"body": body}
+        if parts.output.get("other_parts") == [parts.output["error"]]:
+            del parts.output["other_parts"]
     if usable and not response.complete:
-        if response.error is not None:
-            parts.output["error"] = response.error
         if response.unread:
             parts.notices.append(Notice("unread_body", f"nothing was read of the body of {wire.call_id}", path, line))
         parts.notices.append(

@@ -18,6 +18,7 @@ from .archive import Archive
 from .bare import split_conversations
 from .builder import Builder, unique
 from .documents import Documents, read_documents
+from .ends import read_ends
 from .graph_nodes import GraphNodes
 from .indexing import Progress, index_attempt
 from .plan import plan_steps
@@ -100,7 +101,8 @@ class BuildSession:
         keys.by_response_id = self._told_inputs
         nodes = self._nodes
         plan = plan_steps(self.index, conversation.wires, conversation.heads, keys, nodes, inference=self._inference)
-        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, nodes)
+        ends = read_ends(self.archive, self.index, conversation.heads)
+        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, nodes, ends)
         return builder.run()
 
     def _graph_nodes(self) -> GraphNodes | None:

@@ -11,7 +11,7 @@ from ..model.message import ToolCall
 from ..model.reading import Reading
 from ..model.trajectory import Coverage, ToolLog
 from .archive import Archive
-from .combine import combine
+from .combine import combine, exception_json
 from .evidence import execution_evidence, identity, interaction_id
 from .hydrate import exit_status
 from .plan import Plan
@@ -116,6 +116,9 @@ class ToolLogs:
         log.evidence.update(execution_evidence(self._archive, execution, terminal))
         if reading.error is not None and reading.result is not None:
             log.evidence["error"] = reading.error
+        told = exception_json(reading) if log.execution_status is ExecutionStatus.ERROR else None
+        if told is not None:
+            log.evidence["exception"] = told
         if log.tool_call_id is None:
             log.tool_call_id = execution.tool_call_id()
         recorded = reading.arguments

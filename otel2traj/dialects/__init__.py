@@ -18,6 +18,7 @@ from .claude_code_logs import CLAUDE_CODE_LOGS
 from .claude_code_traces import CLAUDE_CODE_TRACES
 from .codex_cli import CODEX_CLI
 from .crewai_native import CREWAI_NATIVE
+from .exceptions import put_exception
 from .front import Front, Seen
 from .gemini_cli import GEMINI_CLI, GEMINI_CLI_LOGS
 from .github_copilot import GITHUB_COPILOT
@@ -139,6 +140,7 @@ def read(span: SpanRecord, logs: Sequence[LogRecord] = (), known: Sequence[Seen]
     """All that the dialects say of a span, its events, and the log records that tell of it: those that carry its span
     id, and those whose own key is its `log_key`."""
     reading = _FRONT.read(_FRONT.recognise(span) if known is None else known, logs)
+    put_exception(reading, span)
     if logs:
         fill_from_logs(reading, span, logs, LOG_DIALECTS)
     return reading

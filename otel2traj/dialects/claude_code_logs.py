@@ -141,6 +141,8 @@ def _model(draft: Draft, event: str, attributes: Mapping[str, Any]) -> None:
         draft.put("is_error", True, "log")
         draft.put("error", string(attributes.get("error")), "log")
         draft.put("request_model", string(attributes.get("model")), "log")
+        code = count(attributes.get("status_code"))
+        draft.reading.http_status = code if code is not None and code >= 400 else None
     for name in ("attempt", "status_code"):
         if attributes.get(name) is not None:
             draft.reading.extra.setdefault(name, attributes[name])

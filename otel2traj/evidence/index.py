@@ -30,6 +30,8 @@ class Index:
         """OpenTelemetry spans by (Input ordinal, the key under which log records tell of their call)."""
         self.native_calls: dict[str, list[tuple[str | None, Part]]] = {}
         """(Input ordinal, record) by the response id that the ACP agent said it got."""
+        self.ends: dict[str | None, list[Part]] = {}
+        """What an ACP client or a framework recorded of the end of an Input, by its ordinal."""
         self.terminals: dict[tuple[str, str], list[Part]] = {}
         """What the ACP client recorded of a terminal, by (file, terminal id)."""
         self.scopes: dict[tuple[str, str], str] = {}

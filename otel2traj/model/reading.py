@@ -74,6 +74,11 @@ class Reading:
     result: JsonValue = None
     is_error: bool | None = None
     error: str | None = None
+    error_type: str | None = None
+    """The class of the exception, or the `error.type` of the span."""
+    stack: str | None = None
+    http_status: int | None = None
+    """Of a call that failed."""
     exit_code: int | None = None
     """Only from a structured field the dialect defines; never parsed from prose."""
     # who and where

@@ -48,19 +48,23 @@ class OutcomeReader:
 
     def end(self, summary: Summary) -> None:
         ends = [input_end(item, number) for number, item in enumerate(summary.inputs)]
+        for end in ends:
+            if end.error is not None and not end.error.records:
+                end.error.records = _result_file(summary, end.ordinal)
         by_ordinal = {end.ordinal: end for end in ends}
         spans = [error for number, item in enumerate(summary.inputs) for error in span_errors(item, number)]
         for failure in self._failures:
-            failure.recovered = self._recovered(failure, by_ordinal)
+            ended = by_ordinal.get(failure.input_ordinal or "")
+            if failure.recovered is None or (ended is not None and ended.status is EndStatus.FAILED):
+                failure.recovered = self._recovered(failure, by_ordinal)
         for error in spans:
-            end = by_ordinal.get(error.input_ordinal or "")
-            error.recovered = True if end is not None and end.status is EndStatus.SUCCEEDED else None
+            ended = by_ordinal.get(error.input_ordinal or "")
+            error.recovered = True if ended is not None and ended.status is EndStatus.SUCCEEDED else None
         failures = _merge(self._failures, [error for error in spans if not self._told(error, ends)], ends)
         for number, end in enumerate(ends):
             if end.status is EndStatus.NOT_RECORDED and end.error is None:
                 self._gaps.append(Gap(GapKind.NO_RESULT, input_ordinal=end.ordinal, pointer=f"/inputs/{number}/result"))
-        ended = self._ended(summary, ends, failures)
-        self._outcome = Outcome(ended, ends, failures, self._gaps)
+        self._outcome = Outcome(self._ended(summary, ends, failures), ends, failures, self._gaps)
 
     @property
     def outcome(self) -> Outcome:
@@ -116,6 +120,15 @@ class OutcomeReader:
 
     def _caveat(self, failures: list[Failure]) -> Failure | None:
         return next((f for f in failures if f.kind in _ANSWER and f.step_id == self._last_model), None)
+
+
+def _result_file(summary: Summary, ordinal: str) -> list[JsonObject]:
+    """The file that holds the result of an Input, as the build read it."""
+    files = [source for source in summary.sources if str(source.get("path")).rpartition("/")[2] == "result.json"]
+    mine = [source for source in files if f"/{ordinal}/" in f"/{source['path']}"]
+    if not mine and len(files) == len(summary.inputs) == 1:
+        mine = files
+    return [{"path": s["path"], "sha256": s.get("sha256"), "what": "result"} for s in mine]
 
 
 def repeats(error: Failure, failure: Failure) -> bool:

@@ -48,6 +48,8 @@ def step_failures(step: Step) -> list[Failure]:
         found += _emitted(step, number, log, offered)
         found += _executed(step, number, log)
     for failure in found:
+        if step.status is StepStatus.COMPLETE and failure.kind in (FailureKind.WIRE, FailureKind.PROVIDER):
+            failure.recovered = True  # another recorder has the answer
         failure.step_id, failure.input_ordinal, failure.agent = step.step_id, step.input_ordinal, step.agent_name
         failure.pointer = f"/steps/{step.step_id - 1}{failure.pointer}"
         failure.message, failure.stack = kept(failure.message), kept(failure.stack)
