@@ -81,6 +81,8 @@ class Builder:
         if started is not None and ended is not None and ended < started:
             message = f"step {step.step_id} ends before it starts, as recorded"
             self._notices.append(Notice("reversed_times", message, lossy=False))
+        if step.ended_at is not None and ended is None:
+            self._notices.append(Notice("unreadable_time", f"the end of step {step.step_id} is no time"))
         if step.kind is StepKind.TOOL_ONLY and started is None:
             self._notices.append(Notice("unreadable_time", f"step {step.step_id} has no readable start time"))
 

@@ -9,7 +9,7 @@ from ..canonical import JsonObject, JsonValue
 from ..dialects import langchain_dump
 from ..dialects.enclosing import enclosed_call, started_with
 from ..evidence import Index
-from ..model.evidence import AbbRecord, LogRecord, SpanRecord
+from ..model.evidence import AbbRecord, LogRecord, Notice, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead, WireHead
 from ..model.message import ToolCall
 from ..model.reading import ModelRequest, ModelResponse, Reading, Role
@@ -185,13 +185,13 @@ def exit_status(archive: Archive, index: Index, head: SpanHead) -> tuple[JsonObj
     for terminal in dict.fromkeys(reversed(terminals)):
         parts = index.terminals.get((path, terminal), [])
         for part in parts:
-            found = _exit(archive.fetch_abb(part.ref))
+            found = _exit(archive, archive.fetch_abb(part.ref))
             if found is not None:
                 return found, [part]
     return None, []
 
 
-def _exit(record: AbbRecord) -> JsonObject | None:
+def _exit(archive: Archive, record: AbbRecord) -> JsonObject | None:
     data = record.data
     if record.event == "terminal_exited":
         code, signal = data.get("exit_code"), data.get("signal")
@@ -202,4 +202,13 @@ def _exit(record: AbbRecord) -> JsonObject | None:
         code, signal = status.get("exitCode"), status.get("signal")
     if code is None and signal is None:
         return None
-    return {"exitCode": code, "signal": signal}
+    plain: JsonObject = {
+        "exitCode": code if isinstance(code, int) and not isinstance(code, bool) else None,
+        "signal": signal if isinstance(signal, str) else None,
+    }
+    if plain != {"exitCode": code, "signal": signal} or isinstance(code, bool):
+        plain["recorded"] = {"exitCode": code, "signal": signal}
+        archive.notices.append(
+            Notice("unreadable_value", "an exit code or signal of another type", record.ref.source, record.ref.line)
+        )
+    return plain

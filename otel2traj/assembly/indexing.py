@@ -52,6 +52,7 @@ def _index_source(
                 add(index, item, source)
             if progress is not None and count % 4096 == 0:
                 progress(source.path, count)
+        _nothing_in(index, archive, source, count)
         return
     for record in archive.otel_records(source):
         count += 1
@@ -63,3 +64,12 @@ def _index_source(
             index.notices.append(record)
         if progress is not None and count % 4096 == 0:
             progress(source.path, count)
+    _nothing_in(index, archive, source, count)
+
+
+def _nothing_in(index: Index, archive: Archive, source: Source, count: int) -> None:
+    """A recorder's file of an attempt that holds no record: something was to be recorded, and was not, or is not
+    where it should be."""
+    expected = source.kind not in (SourceKind.OTLP_LOGS, SourceKind.ABB_OTEL_LIVE)
+    if count == 0 and expected and archive.attempt.layout is not Layout.BARE:
+        index.notices.append(Notice("empty_source", "no record is in it", source.path))

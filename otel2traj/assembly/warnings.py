@@ -6,7 +6,8 @@ from typing import Final
 
 LOSSY: Final = frozenset(
     (
-        "ambiguous_link", "dropped_attributes", "file_evidence_incomplete", "incomplete_response", "missing_payload",
+        "ambiguous_link", "dropped_attributes", "empty_source",
+        "file_evidence_incomplete", "incomplete_response", "missing_payload",
         "missing_response", "missing_result", "observation_error", "otel_incomplete", "replay_incomplete",
         "source_grew", "source_shrank", "symlink_refused", "truncated_container", "truncated_content",
         "truncated_record", "unfinished_span", "unread_body", "unreadable_document", "unreadable_line",
@@ -25,6 +26,7 @@ CODES: Final[dict[str, str]] = {
     "dialects_disagree": "Two dialects read different identifiers from one span; the first in precedence stands.",
     "dropped_attributes": "The SDK dropped attributes or events of a span at a limit.",
     "duplicate_span": "One span id was recorded twice with different content; the first stands.",
+    "empty_source": "The file of a recorder holds no record.",
     "foreign_file": "A file of a folder of traces that holds no spans, log records or wire records; passed over.",
     "file_evidence_incomplete": "The recorder says that not all file changes were captured.",
     "incomplete_response": "A response breaks off before its end, or its body cannot be read.",
@@ -59,7 +61,7 @@ CODES: Final[dict[str, str]] = {
     "unreadable_record": "A record was skipped because it lacks what makes it one.",
     "unreadable_source": "A file could not be opened or read at all.",
     "unreadable_time": "A step without a readable start time; it is ordered last.",
-    "unreadable_value": "A sample of resource telemetry that is no number.",
+    "unreadable_value": "A recorded value of another type than it must have; nothing is read of it.",
     "untested_version": "A dialect in a version that its reading was not tested with.",
     "wire_error": "The interceptor recorded an error instead of a response.",
     "wire_framework_disagree": "Wire and framework say different things of one call; the wire stands.",

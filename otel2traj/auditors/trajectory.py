@@ -25,7 +25,7 @@ class TrajectoryInvariants:
         self._agents: set[str] = set()
         self._paths: dict[str, str] = {}
         self._untimed: list[str] = []
-        self._reversed: list[Finding] = []
+        self._unless_told: list[Finding] = []
         self._latest: int | None = None
         self._findings: list[Finding] = []
         self._last = 0
@@ -69,8 +69,8 @@ class TrajectoryInvariants:
             self._counts["unlinked_tool_calls"] += 1
         self._logs(step, where)
         for rule, message, place in step_clauses(step):
-            if rule == "times-in-order":
-                self._reversed.append(Finding(rule, message, pointer=where + place))
+            if rule in ("times-in-order", "time-is-a-time"):
+                self._unless_told.append(Finding(rule, message, pointer=where + place))
             else:
                 self._find(rule, message, where + place)
         self._time(step, where)
@@ -144,8 +144,8 @@ class TrajectoryInvariants:
         if "unreadable_time" not in told:
             for pointer in self._untimed:
                 self._find("time-is-told", "a step has no time, and no warning says so", pointer)
-        if "reversed_times" not in told:
-            self._findings += self._reversed
+        excused = {"times-in-order": "reversed_times", "time-is-a-time": "unreadable_time"}
+        self._findings += [finding for finding in self._unless_told if excused[finding.rule] not in told]
         for number, warning in enumerate(summary.warnings):
             code = warning.split(":", 1)[0]
             if self._codes and code not in self._codes:

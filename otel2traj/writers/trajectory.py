@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+import re
+from collections.abc import Callable
+from typing import Any, BinaryIO, Final
 
 from ..canonical import JsonObject, dumps, sha256_hex
 from ..model.codec import header_to_json, step_to_json, summary_to_json
@@ -10,6 +12,16 @@ from ..model.trajectory import Header, Step, StepSink, Summary, TrajectoryStatus
 
 HEAD_BYTES = 4096
 """How much of a value that is over the limit stays."""
+
+_STEP: Final = frozenset({"input", "output"})
+_LOG: Final = frozenset({"input_arguments", "outputs"})
+_RECORDED: Final = frozenset({"error", "recorded", "recorded_arguments"})
+_INPUT: Final = frozenset({"prompt", "result", "file_changes"})
+_NAMES: Final = re.compile(
+    r"^(id|name|role|type|kind|model|path|old_path|status|finish_reason|sha256|index|mode|change_type|file_type"
+    r"|tool_calls_source|output_source|agent_name|.*_id|.*Id|.*_hash|.*_name|.*_at)$"
+)
+"""Members whose texts name or point; the rest of what was recorded is content."""
 
 
 class TrajectoryWriter:
@@ -47,11 +59,11 @@ class _Sink:
             if key == "status":
                 self._status_at = self._out.tell()
             self._out.write(dumps(value) + b",\n")
-        self._out.write(b'"metadata": ' + self._json(header.metadata) + b',\n"steps": [')
+        self._out.write(b'"metadata": ' + self._json(header.metadata, truncate) + b',\n"steps": [')
         self._extra = header.extra
 
     def step(self, step: Step) -> None:
-        data = self._json(step_to_json(step))
+        data = self._json(step_to_json(step), _step)
         self._out.write(b"\n" + data if self._first else b",\n" + data)
         self._first = False
 
@@ -63,20 +75,21 @@ class _Sink:
         for key, value in rest.items():
             self._out.write(b",\n" + dumps(key) + b": ")
             if key in ("inputs", "sources", "warnings") and value:
-                self._out.write(b"[\n" + b",\n".join(self._json(item) for item in value) + b"\n]")
+                told = [self._json(item, _sdk_input) if key == "inputs" else dumps(item) for item in value]
+                self._out.write(b"[\n" + b",\n".join(told) + b"\n]")
             else:
-                self._out.write(self._json(value))
+                self._out.write(dumps(value))
         self._out.write(b"\n}\n")
         end = self._out.tell()
         self._out.seek(self._status_at)
         self._out.write(dumps(summary.status).ljust(self._STATUS_WIDTH))
         self._out.seek(end)
 
-    def _json(self, value: Any) -> bytes:
+    def _json(self, value: Any, shorten: Callable[[Any, int], Any]) -> bytes:
         data = dumps(value)
         if len(data) <= self._limit or not _has_long(value, self._limit):
             return data
-        return dumps(truncate(value, self._limit))
+        return dumps(shorten(value, self._limit))
 
 
 def _has_long(value: Any, limit: int) -> bool:
@@ -98,17 +111,46 @@ def _has_long(value: Any, limit: int) -> bool:
 
 
 def truncate(value: Any, limit: int) -> Any:
-    """The value with every string over `limit` UTF-8 bytes replaced by `{"truncated", "size", "sha256", "head"}`."""
+    """Recorded content with every string over `limit` UTF-8 bytes replaced by `{"truncated", "size", "sha256",
+    "head"}`; what names a thing (ids, names, digests, paths) stays whole."""
     if isinstance(value, str):
-        if len(value) * 4 <= limit:
-            return value
-        data = value.encode("utf-8", "surrogatepass")
-        if len(data) <= limit:
-            return value
-        head = data[: min(HEAD_BYTES, limit)].decode("utf-8", "ignore")
-        return {"truncated": True, "size": len(data), "sha256": sha256_hex(data), "head": head}
+        return _cut(value, limit)
     if isinstance(value, dict):
-        return {key: truncate(item, limit) for key, item in value.items()}
+        out = {}
+        for key, item in value.items():
+            out[key] = item if isinstance(item, str) and _NAMES.search(key) is not None else truncate(item, limit)
+        return out
     if isinstance(value, list):
-        return [truncate(item, limit) for item in value]
+        shortened = []
+        for item in value:
+            shortened.append(truncate(item, limit))
+        return shortened
     return value
+
+
+def _cut(value: str, limit: int) -> Any:
+    if len(value) * 4 <= limit:
+        return value
+    data = value.encode("utf-8", "surrogatepass")
+    if len(data) <= limit:
+        return value
+    head = data[: min(HEAD_BYTES, limit)].decode("utf-8", "ignore")
+    return {"truncated": True, "size": len(data), "sha256": sha256_hex(data), "head": head}
+
+
+def _shorten(value: JsonObject, content: frozenset[str], limit: int) -> JsonObject:
+    return {key: truncate(item, limit) if key in content else item for key, item in value.items()}
+
+
+def _sdk_input(item: JsonObject, limit: int) -> JsonObject:
+    return _shorten(item, _INPUT, limit)
+
+
+def _step(step: JsonObject, limit: int) -> JsonObject:
+    logs = []
+    for log in step["tool_logs"]:
+        evidence = _shorten(log["evidence"], _RECORDED, limit)
+        if "candidates" in evidence:
+            evidence["candidates"] = [_shorten(one, _LOG, limit) for one in evidence["candidates"]]
+        logs.append({**_shorten(log, _LOG, limit), "evidence": evidence})
+    return {**_shorten(step, _STEP, limit), "tool_logs": logs}
