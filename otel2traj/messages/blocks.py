@@ -80,14 +80,11 @@ def _hosted(kind: PartKind, value: Value, name: JsonValue, content: JsonValue, c
 def _by_word(value: Value, kind: str) -> Parts:
     """Types that are told by how they end: items of Responses, results of hosted tools, Vercel's tools of the page."""
     if kind in MEDIA_TYPES:
+        words = _document_text(value)
+        if words is not None:
+            return [Part(PartKind.TEXT, text=words, raw=value)]
         media = media_by_type(value, kind)
-        if media is not None:
-            return [Part(PartKind.MEDIA, media=media, raw=value)]
-        for key in ("source", "resource"):
-            inner = value.get(key)
-            if isinstance(inner, dict) and isinstance(inner.get("text", inner.get("data")), str):
-                return [said(PartKind.TEXT, inner.get("text", inner.get("data")), value)]
-        return _other(value)
+        return _other(value) if media is None else [Part(PartKind.MEDIA, media=media, raw=value)]
     if kind.endswith("_call_output") or (kind == "output" and "call_id" in value):
         return _response(value)
     if kind.endswith("_call"):
@@ -100,6 +97,30 @@ def _by_word(value: Value, kind: str) -> Parts:
     if "toolCallId" in value and (kind.startswith("tool-") or kind == "dynamic-tool"):
         return _page_tool(value, kind)
     return _other(value)
+
+
+def _document_text(value: Value) -> str | None:
+    """The words of a document that was given as text: Anthropic's, Cohere's, MCP's embedded resource."""
+    source, document, resource = value.get("source"), value.get("document"), value.get("resource")
+    if isinstance(source, dict) and source.get("type") == "text":
+        return string(source.get("data"))
+    if isinstance(document, dict) and set(document) <= {"data", "id"}:
+        return string(document.get("data"))
+    return string(resource.get("text")) if isinstance(resource, dict) else None
+
+
+def sound_parts(value: Value) -> Parts:
+    """The sound of a chat answer and what is said in it; elsewhere a sound as any other media."""
+    sound = value["audio"]
+    if not isinstance(sound, dict) or not any(key in sound for key in ("data", "id", "transcript")):
+        media = media_by_key(value)
+        return _other(value) if media is None else [Part(PartKind.MEDIA, media=media, raw=value)]
+    data = string(sound.get("data"))
+    media = Media("audio", data=data, file_id=string(sound.get("id")) if data is None else None)
+    parts = [Part(PartKind.MEDIA, media=media, raw=value)]
+    if string(sound.get("transcript")) is not None:
+        parts.append(Part(PartKind.TEXT, text=sound["transcript"]))
+    return parts
 
 
 def _item_call(value: Value, kind: str) -> Parts:
@@ -142,7 +163,7 @@ def _page_tool(value: Value, kind: str) -> Parts:
     failed = string(value.get("errorText"))
     if value.get("output") is not None or failed is not None:
         result = value["output"] if failed is None else failed
-        parts.append(Part(PartKind.TOOL_RESULT, id=call_id, name=name, value=result, is_error=failed is not None))
+        parts.append(Part(PartKind.TOOL_RESULT, id=call_id, name=name, value=result, is_error=True if failed else None))
     return parts
 
 
@@ -358,7 +379,9 @@ def _nested_message(value: Value) -> Parts:
 
 
 _BY_TYPE: Final[dict[str, Callable[[Value], Parts]]] = {
-    **dict.fromkeys(("text", "input_text", "output_text", "summary_text", "TextContent", "user-prompt"), _text),
+    **dict.fromkeys(
+        ("text", "input_text", "output_text", "summary_text", "TextContent", "user-prompt", "system-prompt"), _text
+    ),
     "refusal": _refusal,
     **dict.fromkeys(
         ("reasoning", "thinking", "redacted_thinking", "redacted-reasoning", "reasoning_content", "thought"), _reasoning
@@ -415,6 +438,7 @@ _BY_KEY: Final[tuple[tuple[str, Callable[[Value], Parts]], ...]] = (
     ("tool_call_result", _haystack_response),
     ("tool_call", _haystack_call),
     ("reasoning", _haystack_reasoning),
+    ("audio", sound_parts),
 )
 
 

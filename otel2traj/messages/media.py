@@ -17,6 +17,7 @@ from .parts import Media
 MEDIA_TYPES: Final[dict[str, str | None]] = {
     "image": "image",
     "image_url": "image",
+    "image_file": "image",
     "input_image": "image",
     "output_image": "image",
     "image-url": "image",
@@ -50,7 +51,19 @@ def media_by_type(value: Mapping[str, Any], kind: str) -> Media | None:
     """The media of a part whose `type` (or `part_kind`) is in `MEDIA_TYPES`; None where it names none."""
     modality = MEDIA_TYPES[kind] or _modality(value.get("modality"))
     holders = [value]
-    for key in (kind, "source", "image_url", "audio", "input_audio", "file", "image", "resource", "document", "video"):
+    for key in (
+        kind,
+        "image_file",
+        "source",
+        "image_url",
+        "audio",
+        "input_audio",
+        "file",
+        "image",
+        "resource",
+        "document",
+        "video",
+    ):
         inner = value.get(key)
         if isinstance(inner, dict) and inner is not value:
             holders.append(inner)
@@ -85,7 +98,19 @@ def is_media_text(text: str) -> bool:
 
 
 _DATA: Final = ("data", "base64", "file_data", "bytes", "content", "blob", "image_base64", "base64_image", "b64_json")
-_URI: Final = ("url", "uri", "file_url", "fileUri", "file_uri", "image_url", "audio_url", "video_url", "path")
+_URI: Final = (
+    "url",
+    "uri",
+    "file_url",
+    "fileUri",
+    "file_uri",
+    "image_url",
+    "audio_url",
+    "video_url",
+    "image.image.url",
+    "audio.url",
+    "path",
+)
 _IDS: Final = ("file_id", "fileId", "container_id", "file")
 _MIME: Final = ("mime_type", "mimeType", "media_type", "mediaType", "image_mimetype", "audio_mimetype", "mimetype")
 _NAMES: Final = ("filename", "file_name", "title", "name", "displayName")

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
-from .blocks import Parts, call_part, flat_text, is_cut, is_result, read_block, read_parts, said
+from .blocks import Parts, call_part, flat_text, is_cut, is_result, read_block, read_parts, said, sound_parts
 from .flat import message_object
 from .media import media_of_text
 from .nested import REDACTED, decode, ident, string
-from .parts import Media, Message, Part, PartKind, reasoning_part, unwrapped
+from .parts import Message, Part, PartKind, reasoning_part, unwrapped
 
 ROLES: Final[dict[str, str]] = {
     "system": "system",
@@ -267,13 +267,8 @@ def _media(value: JsonObject) -> Parts:
         media = media_of_text(image, "image")
         if media is not None:
             out.append(Part(PartKind.MEDIA, media=media, raw={"type": "image", "image": image}))
-    sound = value.get("audio")
-    if isinstance(sound, dict) and (sound.get("data") is not None or sound.get("id") is not None):
-        data = string(sound.get("data"))
-        file_id = string(sound.get("id")) if data is None else None
-        out.append(Part(PartKind.MEDIA, media=Media("audio", data=data, file_id=file_id), raw={"audio": sound}))
-        if string(sound.get("transcript")) is not None:
-            out.append(Part(PartKind.TEXT, text=sound["transcript"]))
+    if isinstance(value.get("audio"), dict):
+        out += sound_parts({"audio": value["audio"]})
     attached = value.get("experimental_attachments")
     for item in attached if isinstance(attached, list) else []:
         if isinstance(item, dict):

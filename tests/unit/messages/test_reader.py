@@ -359,3 +359,9 @@ def test_whatever_stands_there_is_read_or_left(value: Any) -> None:
         assert not any(part.kind is PartKind.TEXT and part.text == "" for part in message.parts)
     output_of(messages)
     json.dumps([message.to_json() for message in messages])
+
+
+def test_what_a_custom_tool_is_given_is_text_even_where_it_is_json() -> None:
+    calls = [{"id": "c1", "type": "custom", "custom": {"name": "patch", "input": '{"a": 1}'}}]
+    (message,) = read_messages([{"role": "assistant", "content": None, "tool_calls": calls}])
+    assert message.parts[0].value == '{"a": 1}'
