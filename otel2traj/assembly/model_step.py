@@ -77,7 +77,9 @@ _ELSEWHERE = ("previous_response_id", "input_messages_delta", "input_messages_re
 def _from_span(parts: ModelParts, call: ModelCall, reading: Reading) -> None:
     assert call.span is not None
     parts.input = _span_input(reading)
-    parts.output = output_json(_span_output(reading))
+    output = _span_output(reading)
+    parts.output = output_json(output)
+    _counts(parts, output)
     parts.tool_calls = all_tool_calls(reading.tool_calls or [], reading.choices)
     parts.model = reading.response_model or reading.request_model
     parts.said_by = dict(sorted(reading.said_by.items()))
@@ -129,6 +131,13 @@ def _input_json(request: ModelRequest) -> JsonObject:
     if request.parameters:
         out["parameters"] = request.parameters
     return out
+
+
+def _counts(parts: ModelParts, output: Output) -> None:
+    wrong = [] if output.usage is None else output.usage.below_zero()
+    if wrong:
+        message = f"{', '.join(wrong)} below zero: kept in the raw usage alone"
+        parts.notices.append(Notice("unreadable_value", message))
 
 
 def output_json(output: Output) -> JsonObject:
@@ -187,6 +196,7 @@ def _from_wire(parts: ModelParts, call: ModelCall, bodies: WireBodies, reading: 
         parts.status = StepStatus.FAILED if failed else StepStatus.INCOMPLETE
         parts.said_by = {"input": "wire", "output": "wire"}
     parts.output = output_json(output)
+    _counts(parts, output)
     parts.tool_calls = output.all_tool_calls()
     if not usable and spoken and reading.has_output():
         parts.output["output_source"] = "framework"

@@ -37,6 +37,10 @@ class Usage:
     reasoning_output_tokens: int | None = None
     raw: JsonValue = None
 
+    def below_zero(self) -> list[str]:
+        """Names of numbers that are no counts; they are kept as recorded and count as nothing."""
+        return [name for name in self.__slots__ if name != "raw" and (getattr(self, name) or 0) < 0]
+
     def to_json(self) -> JsonObject:
         out: JsonObject = {}
         for name in (
@@ -47,10 +51,13 @@ class Usage:
             "reasoning_output_tokens",
         ):
             value = getattr(self, name)
-            if value is not None:
+            if value is not None and value >= 0:
                 out[name] = value
-        if self.raw is not None:
-            out["raw"] = self.raw
+        raw = self.raw
+        if raw is None and self.below_zero():
+            raw = {name: getattr(self, name) for name in self.below_zero()}
+        if raw is not None:
+            out["raw"] = raw
         return out
 
     def is_empty(self) -> bool:

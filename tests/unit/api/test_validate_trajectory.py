@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,3 +123,26 @@ def test_recorded_times_that_run_backwards_are_told_and_valid(tmp_path: Path) ->
 def test_the_schema_knows_every_rule_that_joins() -> None:
     step = schema()["$defs"]["step"]["properties"]
     assert step["evidence"]["properties"]["join"]["enum"][: len(JoinRule)] == [rule.value for rule in JoinRule]
+
+
+def test_a_count_below_zero_is_kept_raw_told_and_valid(tmp_path: Path) -> None:
+    answer = chat_response(text="hi")
+    answer["usage"]["prompt_tokens"] = -5
+    made = AttemptFactory(tmp_path / "attempt").input("0001").request("c", 1).response("c", 2, answer)
+    (built,) = build_path(made.write(), output=tmp_path / "trajectory.json")
+    (step,) = json.loads((tmp_path / "trajectory.json").read_bytes())["steps"]
+    assert step["output"]["usage"] == {"output_tokens": 5, "raw": answer["usage"]}
+    assert [warning.split(":")[0] for warning in built.summary.warnings] == ["unreadable_value"]
+    assert validate(tmp_path / "trajectory.json") == []
+
+
+def test_an_exit_code_of_another_type_is_kept_raw_told_and_valid(fixtures: Path, tmp_path: Path) -> None:
+    shutil.copytree(fixtures / "attempts" / "abb-17a-acp" / "attempt", tmp_path / "attempt")
+    for file in (tmp_path / "attempt").rglob("acp-events.jsonl"):
+        changed = re.sub(rb'"(exit_code|exitCode)": ?[0-9]+', rb'"\1": "two"', file.read_bytes())
+        assert changed != file.read_bytes()
+        file.write_bytes(changed)
+    (built,) = build_path(tmp_path / "attempt", output=tmp_path / "trajectory.json")
+    assert any(warning.startswith("unreadable_value: an exit code") for warning in built.summary.warnings)
+    assert b'"recorded":{"exitCode":"two"' in (tmp_path / "trajectory.json").read_bytes()
+    assert validate(tmp_path / "trajectory.json") == []
