@@ -103,7 +103,7 @@ def build_path(
             else:
                 built.extend(job.build(*task) for task in tasks)
             if not built:
-                raise NothingRecordedError("no model call or tool execution was recorded here")
+                raise NothingRecordedError(session.what_was_read())
     except (WriteError, UsageError, RefusedError):
         raise
     except Exception as err:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import EvidenceError, UsageError
+from ..errors import NothingRecordedError, UsageError
 from ..model.trajectory import SCHEMA, Collect, Event, StepSink, Summary, Trajectory
 from ..stored import is_stored, read, replay
 
@@ -48,7 +48,7 @@ def _only(session: BuildSession, name: str | None) -> Conversation:
         if not found:
             raise UsageError(f"there is no conversation {name!r} here", hint="see `otel2traj info`")
     if not found:
-        raise EvidenceError("no model call or tool execution was recorded here")
+        raise NothingRecordedError(session.what_was_read())
     if len(found) > 1:
         names = ", ".join(str(item.name) for item in found[:5])
         raise UsageError(

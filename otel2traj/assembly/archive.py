@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from ..canonical import JsonError, JsonValue, loads_tolerant
 from ..errors import EvidenceError
 from ..model.evidence import AbbRecord, EvidenceRef, LogRecord, Notice, Source, SourceKind, SpanRecord
+from ..model.session import SessionRecord
 from ..readers import open_records
 from ..readers.abb import Members
 from ..readers.abb_otel import AbbOtelFile, is_enveloped
@@ -44,7 +45,7 @@ class Archive:
         self._read[source.path] = source
         yield from file.records()
 
-    def otel_records(self, source: Source) -> Iterator[SpanRecord | LogRecord | Notice]:
+    def otel_records(self, source: Source) -> Iterator[SpanRecord | LogRecord | SessionRecord | Notice]:
         """Spans and log records of any trace file. Raises `EvidenceError` where it is none."""
         enveloped = is_enveloped(source)
         if enveloped and source.kind is not SourceKind.ABB_OTEL_LIVE:
@@ -59,7 +60,7 @@ class Archive:
         file = self._records.get(source.path)
         return None if file is None else file.form
 
-    def fetch(self, ref: EvidenceRef) -> AbbRecord | SpanRecord | LogRecord:
+    def fetch(self, ref: EvidenceRef) -> AbbRecord | SpanRecord | LogRecord | SessionRecord:
         file = self._abb.get(ref.source)
         return file.fetch(ref) if file is not None else self._records[ref.source].fetch(ref)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from ..canonical import JsonObject
 from ..evidence import Index
 from ..model.heads import Recorder, SpanHead, WireHead
 from ..model.message import Message
-from ..model.reading import Reading, Role
+from ..model.reading import Role
+from ..pairing.actors import purpose_of
+from ..pairing.retold_inputs import Same, join_retold_inputs
 from .documents import Documents, InputRecord
 from .readings import Readings
 
@@ -36,7 +39,10 @@ class Part:
 
 
 def _trace_key(head: SpanHead) -> str:
-    """What ties spans together first: the trace, else the file of a recorder without traces."""
+    """What ties spans together first: the prompt where the producer names it, the trace, else the file of a recorder
+    without traces."""
+    if head.turn is not None:
+        return f"turn:{head.conversation_id or head.source}:{head.turn}"
     if head.recorder is Recorder.LOGS and head.conversation_id is not None:
         return f"conversation:{head.conversation_id}"
     return head.trace_id or f"file:{head.source}"
@@ -47,9 +53,13 @@ def split_conversations(index: Index, wires: list[WireHead], heads: list[SpanHea
 
     Sets the `ordinal` of every head. Conversations come in order of their first record.
     """
+    same = Same()
+    for head in heads:
+        if head.turn is not None and head.trace_id is not None:
+            same.join(_trace_key(head), head.trace_id)
     by_trace: dict[str, list[SpanHead]] = {}
     for head in sorted(heads, key=SpanHead.order):
-        by_trace.setdefault(_trace_key(head), []).append(head)
+        by_trace.setdefault(same.of(_trace_key(head)), []).append(head)
     parts: dict[str, Part] = {}
     part_of_trace: dict[str, Part] = {}
     for trace, members in by_trace.items():
@@ -60,12 +70,13 @@ def split_conversations(index: Index, wires: list[WireHead], heads: list[SpanHea
         part.heads.extend(members)
         part_of_trace[trace] = part
     for part in parts.values():
-        ordinals = {trace: f"{number:04d}" for number, trace in enumerate(_live(part, by_trace), 1)}
-        for trace in part.traces:
-            ordinal = ordinals.get(trace)
-            for head in by_trace[trace]:
-                head.ordinal = ordinal
-    _place_wires(index, wires, parts, part_of_trace)
+        coarse = join_retold_inputs(part.heads, lambda head: same.of(_trace_key(head)), same)
+        live = dict.fromkeys(name for trace in _live(part, by_trace) if (name := same.of(trace)) not in coarse)
+        first_seen = {trace: number for number, trace in enumerate(live, 1)}
+        for head in part.heads:
+            number = first_seen.get(same.of(_trace_key(head)))
+            head.ordinal = None if number is None else f"{number:04d}"
+    _place_wires(index, wires, parts)
     return [part for part in parts.values() if part.wires or _acts(part.heads)]
 
 
@@ -78,19 +89,23 @@ def _acts(heads: list[SpanHead]) -> bool:
     return any(head.role in (Role.MODEL_CALL, Role.TOOL_EXECUTION, Role.AGENT) for head in heads)
 
 
-def _place_wires(index: Index, wires: list[WireHead], parts: dict[str, Part], part_of_trace: dict[str, Part]) -> None:
+def _place_wires(index: Index, wires: list[WireHead], parts: dict[str, Part]) -> None:
+    """By the span that a call names, by its response id, by the session that its request names, else to the only
+    conversation there is."""
     if not wires:
         return
+    part_of: dict[SpanHead, str] = {head: part.name for part in parts.values() for head in part.heads}
     by_response: dict[str, set[str]] = {}
-    for trace, part in part_of_trace.items():
-        for head in part.heads:
-            if head.response_id is not None and _trace_key(head) == trace:
-                by_response.setdefault(head.response_id, set()).add(part.name)
+    for head, name in part_of.items():
+        if head.response_id is not None:
+            by_response.setdefault(head.response_id, set()).add(name)
     for wire in sorted(wires, key=WireHead.order):
         named = index.by_span_id(wire.framework_span_id) if wire.framework_span_id is not None else []
-        homes = {part_of_trace[_trace_key(head)].name for head in named}
+        homes = {part_of[head] for head in named if head in part_of}
         if len(homes) != 1 and wire.response_id is not None:
             homes = by_response.get(wire.response_id, set())
+        if len(homes) != 1 and wire.session is not None:
+            homes = {wire.session}
         if len(homes) != 1:
             homes = set(parts) if len(parts) == 1 else {wire.run_id or "wire"}
         name = next(iter(homes))
@@ -98,22 +113,29 @@ def _place_wires(index: Index, wires: list[WireHead], parts: dict[str, Part], pa
 
 
 def _input(ordinal: str, heads: list[SpanHead], readings: Readings) -> InputRecord:
-    """Prompt and result of a trace: its root span's, else the first user message and nothing."""
+    """Prompt and result of an Input: its root span's, else those of a record of the prompt itself, else the first user
+    message of its first call and nothing."""
     record = InputRecord(ordinal)
     root = next((head for head in heads if head.parent is None and head.role is not Role.NONE), None)
-    told = readings.of(root) if root is not None and root.recorder is Recorder.OTEL else Reading()
-    record.prompt = told.input_text
+    told = [readings.of(root)] if root is not None and root.recorder is Recorder.OTEL else []
+    told += [readings.of(head) for head in heads if head.role is Role.AGENT and head.recorder in _SPEAKERS]
+    record.prompt = next((one.input_text for one in told if one.input_text is not None), None)
     result: JsonObject = {}
-    if told.output_text is not None:
-        result["output"] = told.output_text
+    answer = next((one.output_text for one in reversed(told) if one.output_text is not None), None)
+    if answer is not None:
+        result["output"] = answer
     if root is not None and root.failed:
         result["status"] = "failed"
     record.result = result or None
     if record.prompt is None:
-        first = next((head for head in heads if head.role is Role.MODEL_CALL and head.has_content), None)
+        asked = (head for head in heads if head.role is Role.MODEL_CALL and head.has_content)
+        first = next((head for head in asked if purpose_of(head) is None), None)
         if first is not None:
             record.prompt = _first_user_text(readings.of(first).messages or [])
     return record
+
+
+_SPEAKERS: Final = (Recorder.SESSION, Recorder.LOGS)
 
 
 def _first_user_text(messages: list[Message]) -> str | None:

@@ -22,7 +22,7 @@ from ..model.trajectory import (
     ToolLog,
     TrajectoryStatus,
 )
-from ..pairing.actors import Actors
+from ..pairing.actors import Actors, purpose_of
 from ..timestamps import format_ns, parse_ns
 from .archive import Archive
 from .documents import Documents, InputRecord
@@ -182,7 +182,7 @@ class Builder:
             started_at=started,
             ended_at=ended,
             model=parts.model,
-            purpose=parts.purpose or self._native_purpose(call) or "unknown",
+            purpose=parts.purpose or self._native_purpose(call) or purpose_of(span) or "unknown",
             status=parts.status,
             input=parts.input,
             output=parts.output,
@@ -204,6 +204,12 @@ class Builder:
         return purpose if isinstance(purpose, str) else None
 
     def _recover_tool_calls(self, call: ModelCall, parts: ModelParts) -> None:
+        enclosed = None if call.span is None else self._index.enclosed_calls.get(call.span)
+        if enclosed is not None and call.wire is None and not parts.tool_calls:
+            parts.tool_calls = enclosed
+            parts.output["tool_calls"] = [item.to_json() for item in enclosed]
+            parts.output["tool_calls_source"] = "enclosing_span"
+            return
         if call.span is None or self._nodes is None or parts.tool_calls:
             return
         found = self._nodes.recovered(call.span)

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Final
 
 from ..canonical import JsonObject
+from ..model.message import Usage
 from ..model.reading import Reading
 
 _OUTPUT: Final = frozenset({"text", "reasoning", "refusal", "tool_calls", "choices", "other_parts"})
@@ -33,7 +34,8 @@ def _is_settled(reading: Reading) -> bool:
 def combine(readings: Iterable[Reading]) -> Reading:
     """Fill what an earlier reading left open from the later ones.
 
-    The parts of an output belong together: they are all taken from the first reading that has any of them. The result
+    The parts of an output belong together: they are all taken from the first reading that has any of them; so do the
+    counts of a usage, which are taken from the first of those that say most. The result
     is read only: it may be the reading that was given.
     """
     readings = tuple(readings)
@@ -56,4 +58,13 @@ def combine(readings: Iterable[Reading]) -> Reading:
         for key, extra in reading.extra.items():
             out.extra.setdefault(key, extra)
         out.notices.extend(reading.notices)
+    fullest = max(readings, key=lambda reading: _counts(reading.usage), default=out)
+    if out.usage is not None and _counts(fullest.usage) > _counts(out.usage):
+        out.usage = fullest.usage
+        out.said_by["usage"] = fullest.said_by.get("usage", "?")
     return out
+
+
+def _counts(usage: Usage | None) -> int:
+    """How many counts are recorded."""
+    return 0 if usage is None else sum(getattr(usage, name) is not None for name in Usage.__slots__ if name != "raw")

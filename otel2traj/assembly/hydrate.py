@@ -8,11 +8,13 @@ from .. import dialects
 from ..canonical import JsonObject, JsonValue
 from ..dialects import langchain_dump
 from ..dialects.enclosing import enclosed_call, started_with
+from ..dialects.session_file import read_session
 from ..evidence import Index
 from ..model.evidence import AbbRecord, LogRecord, Notice, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead, WireHead
 from ..model.message import ToolCall
 from ..model.reading import ModelRequest, ModelResponse, Reading, Role
+from ..model.session import SessionRecord
 from ..providers import provider_for
 from ..readers.histories import Body
 from .archive import Archive
@@ -62,7 +64,15 @@ def read_head(archive: Archive, index: Index, head: SpanHead) -> Reading:
         logs = [_log(archive, part) for part in head.parts]
         logs.sort(key=lambda log: (log.time_ns or 0, log.ref.source, log.ref.offset))
         return _LOG_DIALECTS[head.dialects[0]].read(logs)
+    if head.recorder is Recorder.SESSION:
+        return read_session(head.span_id, [(part.what, _session(archive, part)) for part in head.parts])
     return _otel(archive, index, head)
+
+
+def _session(archive: Archive, part: Part) -> SessionRecord:
+    record = archive.fetch(part.ref)
+    assert isinstance(record, SessionRecord)
+    return record
 
 
 def _log(archive: Archive, part: Part) -> LogRecord:

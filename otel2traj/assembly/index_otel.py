@@ -48,6 +48,9 @@ def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecor
         agent_name=found.agent_name,
         agent_path=found.agent_path,
         conversation_id=found.conversation_id,
+        turn=found.turn,
+        purpose=found.purpose,
+        encloses=found.encloses is True,
         framework_span_id=found.framework_span_id,
         otel_span_id=span.span_id if span.span_id != "" else None,
         finished=_ended(span),
@@ -143,6 +146,7 @@ def add_log(index: Index, log: LogRecord, source: Source) -> None:
                 dialects=(dialect.name,),
                 agent_name=found.agent_name,
                 conversation_id=found.conversation_id,
+                turn=found.turn,
                 fallback_only=found.fallback_only,
             )
         for told in (found.key, *found.also):

@@ -8,10 +8,12 @@ from ..dialects.versions import untested
 from ..errors import EvidenceError
 from ..evidence import Index
 from ..model.evidence import LogRecord, Notice, Source, SourceKind, SpanRecord
+from ..model.session import SessionRecord
 from ..readers.attempt import Layout
 from .archive import Archive
 from .index_abb import WIRE_MEMBERS, add_acp, add_framework, add_wire
 from .index_otel import add_log, add_span
+from .index_session import add_session
 from .readings import Readings
 
 Progress = Callable[[str, int], None]
@@ -58,6 +60,8 @@ def _index_source(
         count += 1
         if isinstance(record, SpanRecord):
             add_span(index, archive, readings, record, source)
+        elif isinstance(record, SessionRecord):
+            add_session(index, record, source)
         elif isinstance(record, LogRecord):
             add_log(index, record, source)
         else:

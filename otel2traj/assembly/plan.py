@@ -12,6 +12,7 @@ from ..pairing.executions import find_executions
 from ..pairing.inference import infer
 from ..pairing.inputs import InputKeys, assign_inputs
 from ..pairing.model_calls import pair_model_calls
+from ..pairing.retold import set_aside_executions
 from ..pairing.tool_links import find_reported, link_tool_calls
 from .graph_nodes import GraphNodes
 
@@ -50,7 +51,7 @@ def plan_steps(
     if recover is not None:
         for call in calls:
             recover.look(call)
-    executions = sorted(find_executions(heads), key=Execution.order)
+    executions = sorted(set_aside_executions(find_executions(heads), plan.notices), key=Execution.order)
     links = link_tool_calls(calls, executions)
     find_reported(links, calls)
     emitted = {execution for link in links for execution in link.candidates}

@@ -18,6 +18,7 @@ from .archive import Archive
 from .bare import split_conversations
 from .builder import Builder, unique
 from .documents import Documents, read_documents
+from .enclosed_calls import find_enclosed_calls
 from .ends import read_ends
 from .graph_nodes import GraphNodes
 from .indexing import Progress, index_attempt
@@ -58,6 +59,7 @@ class BuildSession:
             index_attempt(self.archive, self.index, self.readings, progress)
             self._refuse_nothing()
             self.readings.complete()
+            find_enclosed_calls(self.index)
             self._nodes = self._graph_nodes()
             self._told_inputs = {
                 response_id: [ordinal for ordinal, _ in told] for response_id, told in self.index.native_calls.items()
@@ -105,6 +107,9 @@ class BuildSession:
         builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, nodes, ends)
         return builder.run()
 
+    def what_was_read(self) -> str:
+        return what_was_read(self.index)
+
     def _graph_nodes(self) -> GraphNodes | None:
         payloads = any("abb_framework" in head.dialects for head in self.index.otel.values())
         return GraphNodes(self.archive, self.index, self.readings) if self.index.framework or payloads else None
@@ -123,16 +128,26 @@ class BuildSession:
     def _refuse_nothing(self) -> None:
         """A build of nothing would look like a run in which nothing happened."""
         index = self.index
-        if index.wires or index.framework or index.otel or index.log_groups or index.acp:
+        if index.wires or index.framework or index.otel or index.sessions or index.log_groups or index.acp:
             return
         if self.attempt.inputs:
             return
         unreadable = [notice for notice in index.notices if notice.code == "unreadable_source"]
         if unreadable:
             raise EvidenceError(unreadable[0].message, hint="no source of the attempt could be read")
-        lost = sum(notice.lossy for notice in index.notices)
-        damage = f"; {lost} lines or records could not be read" if lost else ""
         raise NothingRecordedError(
-            f"no span, model call or tool execution was recorded here{damage}",
-            hint="give an attempt directory, or files of OTLP traces; see docs/how-to/sdk.md",
+            what_was_read(index),
+            hint="give an attempt directory, or files in one of the forms that `otel2traj info --forms` lists",
         )
+
+
+def what_was_read(index: Index) -> str:
+    """What a build that comes to no step did read: never that nothing was recorded."""
+    counts = {"spans": index.counts["spans"], "log records": index.counts["logs"], "wire calls": len(index.wires)}
+    told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    lost = sum(notice.lossy for notice in index.notices)
+    damage = f"; {lost} lines or records could not be read" if lost else ""
+    forms = [notice.message for notice in index.notices if notice.code == "foreign_file"]
+    if not told:
+        return f"no file here is in a form that is understood{damage}" + "".join(f"; {form}" for form in forms[:3])
+    return f"{told} were read, and none of them tells of a model call or a tool execution{damage}"

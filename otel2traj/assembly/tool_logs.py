@@ -110,6 +110,11 @@ class ToolLogs:
             self._notice("unfinished_span", f"tool execution {execution.head.span_id} never ended", execution.head)
         if not finished and reading.result is None:
             log.execution_status = ExecutionStatus.NOT_OBSERVED
+        elif reading.is_error is None and reading.no_outcome and not failed:
+            message = f"tool execution {execution.head.span_id}: no record tells whether it succeeded"
+            at = notice_at("unknown_outcome", message, execution.head)
+            self._notices.append(Notice("unknown_outcome", message, at.path, at.line, lossy=False))
+            log.execution_status = ExecutionStatus.NOT_OBSERVED
         else:
             log.execution_status = ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED
         log.exit_status, terminal = self._exit_status(execution, reading)

@@ -17,6 +17,7 @@ from .bedrock_agentcore_adot import ADOT_CONTENT_LOGS, BEDROCK_AGENTCORE_ADOT
 from .claude_code_logs import CLAUDE_CODE_LOGS
 from .claude_code_traces import CLAUDE_CODE_TRACES
 from .codex_cli import CODEX_CLI
+from .codex_cli_spans import CODEX_CLI_SPANS
 from .crewai_native import CREWAI_NATIVE
 from .exceptions import put_exception
 from .front import Front, Seen
@@ -37,6 +38,7 @@ from .mastra import MASTRA
 from .mlflow import MLFLOW
 from .mlflow_semconv import MLFLOW_SEMCONV
 from .openai_agents_sdk import OPENAI_AGENTS_SDK
+from .opencode import OPENCODE
 from .openinference import OPENINFERENCE
 from .openinference_agno import OPENINFERENCE_AGNO
 from .openinference_beeai import OPENINFERENCE_BEEAI
@@ -72,8 +74,10 @@ DIALECTS: Registry[Dialect] = Registry(
     OPENINFERENCE_CONVERTED,
     CLAUDE_CODE_TRACES,
     ANTHROPIC_SDK,
+    CODEX_CLI_SPANS,
     GEMINI_CLI,
     GITHUB_COPILOT,
+    OPENCODE,
     LANGSMITH,
     MLFLOW,
     MLFLOW_SEMCONV,

@@ -101,6 +101,8 @@ class LogClassified:
     key: str
     conversation_id: str | None = None
     agent_name: str | None = None
+    turn: str | None = None
+    """The producer's own id of the prompt that the record belongs to."""
     fallback_only: bool = False
     """Stands for a step of its own only where no span of the same response or tool call id exists."""
     also: tuple[str, ...] = ()

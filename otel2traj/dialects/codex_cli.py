@@ -31,9 +31,7 @@ class CodexCli:
     leaves_out = "Everything the model was sent, and all it wrote but the final answer of a turn. Tool output is cut."
 
     def recognises(self, log: LogRecord) -> bool:
-        if log.event_name is not None and log.event_name.startswith("codex."):
-            return True
-        return log.resource.get("service.name") in _SERVICES and isinstance(log.attributes.get("event.name"), str)
+        return _event(log) is not None
 
     def classify(self, log: LogRecord) -> LogClassified | None:
         attributes = log.attributes
@@ -79,9 +77,14 @@ class CodexCli:
         return draft.reading
 
 
-def _event(log: LogRecord) -> str:
-    named = log.event_name or str(log.attributes.get("event.name", ""))
-    return named.removeprefix("codex.")
+def _event(log: LogRecord) -> str | None:
+    """The name of a Codex event. From 0.60 on the record's own name is a place in Codex's source, and the event's name
+    an attribute."""
+    for named in (log.attributes.get("event.name"), log.event_name):
+        if isinstance(named, str) and named.startswith("codex."):
+            return named.removeprefix("codex.")
+    named = log.attributes.get("event.name")
+    return named if log.resource.get("service.name") in _SERVICES and isinstance(named, str) else None
 
 
 def _timed(attributes: Mapping[str, Any]) -> bool:
@@ -111,9 +114,10 @@ def _tool(draft: Draft, attributes: Mapping[str, Any]) -> None:
     draft.put("tool_call_id", ident(attributes.get("call_id")), "log")
     draft.put("arguments", decode_arguments(attributes.get("arguments")), "log")
     draft.put("result", attributes.get("output"), "log")
-    success = attributes.get("success")
-    if success in (True, "true", False, "false"):
-        draft.put("is_error", success in (False, "false"), "log")
+    if attributes.get("success") in (False, "false"):
+        draft.put("is_error", True, "log")
+    else:  # Codex calls a command that ran a success, whatever its exit status was
+        draft.reading.no_outcome = True
     if draft.reading.is_error:
         draft.put("error", string(attributes.get("output")), "log")
     server = string(attributes.get("mcp_server"))

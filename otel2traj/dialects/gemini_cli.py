@@ -5,15 +5,18 @@ https://github.com/google-gemini/gemini-cli/tree/v0.61.0/packages/core/src/telem
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from ..canonical import JsonValue
+from ..canonical import JsonObject, JsonValue
 from ..messages.answer import output_of
 from ..messages.nested import decode, decode_arguments, ident, is_cut, string
+from ..messages.parts import Part, PartKind
 from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
-from ..model.reading import Reading, Role
+from ..model.reading import Classified, Reading, Role
 from .base import LogClassified, Marks
 from .bodies import read_response
 from .draft import Draft
@@ -65,6 +68,16 @@ class GeminiCli(SpanDialect):
         operation = span.attributes.get(self.role_key)
         return span.scope_name.startswith(_SCOPES) or (isinstance(operation, str) and operation in self.roles)
 
+    def classify(self, span: SpanRecord) -> Classified:
+        found = super().classify(span)
+        prompt = span.attributes.get("gen_ai.prompt.name")
+        given = span.attributes.get("gen_ai.input.messages")
+        if not isinstance(prompt, str) and isinstance(given, str):  # the scheduler's request names its prompt
+            named = _PROMPT.search(given)
+            prompt = None if named is None else named.group(1)
+        found.turn = ident(prompt)
+        return found
+
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         given, answer = draft.attributes.get("gen_ai.input.messages"), draft.attributes.get("gen_ai.output.messages")
         for value, names in ((given, ("messages", "arguments")), (answer, ("text", "tool_calls", "result"))):
@@ -79,11 +92,13 @@ class GeminiCli(SpanDialect):
                 read_response(draft, answers)
             else:
                 draft.put_output(output_of(read_messages(answers, "assistant")))
+            _plain_ids(draft)
         elif draft.role is Role.AGENT:
             draft.put("input_text", string(_unwrap(given)))
             draft.put("output_text", string(_unwrap(answer)))
 
 
+_PROMPT: Final = re.compile(r'"prompt_id": ?"([^"\\]+)"')
 _TOOL: Final = Role.TOOL_EXECUTION
 
 
@@ -93,12 +108,69 @@ def _unwrap(value: JsonValue) -> JsonValue:
 
 def _tool(draft: Draft, given: JsonValue, answer: JsonValue) -> None:
     asked = _unwrap(given)
+    name = string(draft.attributes.get("gen_ai.tool.name"))
+    own = draft.attributes.get("gen_ai.tool.call_id", draft.attributes.get("gen_ai.tool.call.id"))
+    draft.put("tool_call_id", ident(plain_id(own, name)))
     if isinstance(asked, dict) and "args" in asked and "name" in asked:  # the scheduler's request
-        draft.put("tool_call_id", ident(asked.get("callId")))
+        draft.put("tool_call_id", ident(plain_id(asked.get("callId"), string(asked.get("name")))))
         draft.put("tool_name", string(asked.get("name")))
+        if ident(asked.get("traceId")) is not None:
+            draft.reading.extra["asked_by_response"] = asked["traceId"]
         asked = asked["args"]
     draft.put("arguments", asked)
-    draft.put("result", _unwrap(answer))
+    told = _unwrap(answer)
+    if isinstance(told, dict) and "request" in told and "status" in told:  # the scheduler's own record of the call
+        _completed(draft, told)
+        return
+    draft.put("result", told)
+
+
+def _completed(draft: Draft, told: JsonObject) -> None:
+    """What came of a call: its status, and what the model was given. The span's own status is OK either way."""
+    status = told["status"]
+    if status in ("success", "error", "cancelled"):
+        draft.put("is_error", status != "success")
+    response = told.get("response")
+    response = response if isinstance(response, dict) else {}
+    parts = response.get("responseParts")
+    answers = [
+        part["functionResponse"].get("response")
+        for part in (parts if isinstance(parts, list) else ())
+        if isinstance(part, dict) and isinstance(part.get("functionResponse"), dict)
+    ]
+    draft.put("result", answers[0] if len(answers) == 1 else parts)
+    if status == "error":
+        draft.put("error", string(response.get("resultDisplay")))
+
+
+def plain_id(value: JsonValue, name: str | None) -> JsonValue:
+    """The id of a call as the model's answer had it: the CLI puts the tool's name and two underscores before it."""
+    return value.removeprefix(f"{name}__") if isinstance(value, str) and name else value
+
+
+def _model_messages(draft: Draft) -> None:
+    """The event gives the model's own messages the role `system`; the instructions stand apart."""
+    draft.reading.messages = [
+        replace(message, role="assistant") if message.role == "system" else message
+        for message in draft.reading.messages or ()
+    ] or None
+
+
+def _plain_ids(draft: Draft) -> None:
+    if draft.reading.messages is not None:
+        draft.reading.messages = [
+            replace(message, parts=[_with_plain_id(part) for part in message.parts])
+            for message in draft.reading.messages
+        ]
+    for call in draft.reading.tool_calls or ():
+        call.id = ident(plain_id(call.id, call.name))
+
+
+def _with_plain_id(part: Part) -> Part:
+    if part.kind not in (PartKind.TOOL_CALL, PartKind.TOOL_RESULT):
+        return part
+    own = plain_id(part.id, part.name)
+    return part if own == part.id or not isinstance(own, str) else replace(part, id=own)
 
 
 class GeminiCliLogs:
@@ -128,16 +200,17 @@ class GeminiCliLogs:
         event = _event(log)
         stamp = string(attributes.get("event.timestamp"))
         unique = f"{log.ref.source}:{log.ref.offset}:{log.ref.line}"
+        turn = ident(attributes.get("prompt_id"))
         name = unique if stamp is None else f"{session}:{stamp}"
         if event in ("api_response", "api_error") or (event == DETAILS and _answers(attributes)):
             key = f"gemini_cli.model:{name}"
-            return LogClassified(Role.MODEL_CALL, key, session, fallback_only=True, own_span=True)
+            return LogClassified(Role.MODEL_CALL, key, session, turn=turn, fallback_only=True, own_span=True)
         if event == "tool_call":
             key = ident(attributes.get("gen_ai.tool.call_id")) or ident(attributes.get("call_id")) or unique
-            return LogClassified(Role.TOOL_EXECUTION, f"gemini_cli.tool:{key}", session, fallback_only=True)
+            return LogClassified(Role.TOOL_EXECUTION, f"gemini_cli.tool:{key}", session, turn=turn, fallback_only=True)
         if event == "user_prompt":
             prompt = ident(attributes.get("prompt_id")) or unique
-            return LogClassified(Role.AGENT, f"gemini_cli.prompt:{prompt}", session)
+            return LogClassified(Role.AGENT, f"gemini_cli.prompt:{prompt}", session, turn=turn)
         return None
 
     def read(self, logs: Sequence[LogRecord]) -> Reading:
@@ -153,7 +226,9 @@ class GeminiCliLogs:
                 if log.event_name == DETAILS:
                     read_carrier(draft, attributes, "log")
                     _details(draft, attributes)
+                    _model_messages(draft)
                 _response_event(draft, attributes)
+                _plain_ids(draft)
             elif role is _TOOL:
                 _tool_event(draft, attributes)
             else:
@@ -210,7 +285,7 @@ def _response_event(draft: Draft, attributes: Mapping[str, Any]) -> None:
 def _tool_event(draft: Draft, attributes: Mapping[str, Any]) -> None:
     draft.put("tool_name", string(attributes.get("function_name")), "log")
     call_id = attributes.get("gen_ai.tool.call_id", attributes.get("call_id"))
-    draft.put("tool_call_id", ident(call_id), "log")
+    draft.put("tool_call_id", ident(plain_id(call_id, string(attributes.get("function_name")))), "log")
     draft.put("arguments", decode_arguments(attributes.get("function_args")), "log")
     success = attributes.get("success")
     if success in (True, "true", False, "false"):

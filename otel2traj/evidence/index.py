@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..model.evidence import Notice
 from ..model.heads import Part, Recorder, SpanHead, WireHead
+from ..model.message import ToolCall
 from ..model.reading import Role
 
 
@@ -21,6 +22,8 @@ class Index:
         """(trace id, span id)."""
         self.acp: dict[tuple[str, str], SpanHead] = {}
         """(file, tool call id)."""
+        self.sessions: dict[tuple[str, str], SpanHead] = {}
+        """Calls, executions and prompts of session files, by (conversation, the file's own key)."""
         self.log_groups: dict[tuple[str, str], SpanHead] = {}
         self.span_logs: dict[tuple[str, str], list[Part]] = {}
         """Log records by (trace id, span id) of the span they carry."""
@@ -32,6 +35,8 @@ class Index:
         """(Input ordinal, record) by the response id that the ACP agent said it got."""
         self.ends: dict[str | None, list[Part]] = {}
         """What an ACP client or a framework recorded of the end of an Input, by its ordinal."""
+        self.enclosed_calls: dict[SpanHead, list[ToolCall]] = {}
+        """Tool calls of a model span that only the tools below the span around both tell."""
         self.terminals: dict[tuple[str, str], list[Part]] = {}
         """What the ACP client recorded of a terminal, by (file, terminal id)."""
         self.scopes: dict[tuple[str, str], str] = {}
@@ -43,7 +48,7 @@ class Index:
 
     def span_heads(self) -> Iterator[SpanHead]:
         """Every head that is not another's twin, in the order it was found."""
-        for table in (self.framework, self.otel, self.log_groups, self.acp):
+        for table in (self.framework, self.otel, self.sessions, self.log_groups, self.acp):
             yield from table.values()
 
     def logs_of(self, head: SpanHead) -> list[Part]:

@@ -20,6 +20,8 @@ class Recorder(StrEnum):
     OTEL = "otel"
     LOGS = "logs"
     ACP = "acp"
+    SESSION = "session"
+    """A file that the agent itself keeps of its session."""
 
 
 class Part(NamedTuple):
@@ -99,6 +101,11 @@ class SpanHead:
     finished: bool = True
     failed: bool = False
     fallback_only: bool = False
+    turn: str | None = None
+    """The recorder's own name of the Input: a prompt or turn id, where its traces are no Inputs."""
+    purpose: str | None = None
+    encloses: bool = False
+    """Below it run one model call and the tools that this call asked for, and nothing else."""
     of_span: bool = False
     """A log group whose records carry the span id of the very call they tell of."""
     # set by the glance at its content: model calls

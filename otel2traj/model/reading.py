@@ -34,6 +34,12 @@ class Classified:
     agent_path: str | None = None
     """Raw `langgraph_checkpoint_ns` where one is recorded on the span."""
     conversation_id: str | None = None
+    turn: str | None = None
+    """The producer's own id of the prompt that the span belongs to, where its traces are no Inputs."""
+    purpose: str | None = None
+    """What the calls below the span are for, where that is beside the conversation: a title, a summary."""
+    encloses: bool | None = None
+    """The producer runs below this span every tool that the one model call below it asked for."""
     framework_span_id: str | None = None
     """`abb.framework_span_id`, the id that the interceptor header carries."""
     log_key: str | None = None
@@ -79,6 +85,8 @@ class Reading:
     stack: str | None = None
     http_status: int | None = None
     """Of a call that failed."""
+    no_outcome: bool | None = None
+    """The record tells that the tool ran and what came back, and not whether it succeeded."""
     exit_code: int | None = None
     """Only from a structured field the dialect defines; never parsed from prose."""
     # who and where

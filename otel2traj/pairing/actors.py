@@ -6,12 +6,18 @@ from typing import NamedTuple
 
 from ..model.heads import SpanHead
 from ..model.reading import Role
+from .tree import ancestors
 
 
 def checkpoint_path(namespace: str) -> str | None:
     """The actor of a `langgraph_checkpoint_ns`: levels split by `|`, each up to `:`, digits dropped, joined by `/`."""
     levels = [level.split(":", 1)[0] for level in namespace.split("|")]
     return "/".join(level for level in levels if level and not level.isdigit()) or None
+
+
+def purpose_of(head: SpanHead | None) -> str | None:
+    """What a call is for beside the conversation, as the producer names a span around it."""
+    return next((node.purpose for node in ancestors(head) if node.purpose is not None), None) if head else None
 
 
 class _Above(NamedTuple):

@@ -112,7 +112,7 @@ def _one_mcp_call(tool: SpanHead, above: SpanHead) -> bool:
     return tool.mcp_side == "server" and above.mcp_side == "client"
 
 
-_WEIGHT: Final = (Recorder.ACP, Recorder.FRAMEWORK, Recorder.OTEL, Recorder.LOGS)
+_WEIGHT: Final = (Recorder.ACP, Recorder.FRAMEWORK, Recorder.OTEL, Recorder.SESSION, Recorder.LOGS)
 
 
 def _across_recorders(executions: list[Execution]) -> list[Execution]:
@@ -151,7 +151,7 @@ def _one(first: Execution, other: Execution) -> bool:
     one, two = first.head, other.head
     if not of_executions(one, two).holds():
         return False
-    if one.recorder is not two.recorder:
+    if one.recorder is not two.recorder or one.recorder is Recorder.SESSION:
         return True
     outer, inner = ((e.wrappers or [e.head])[0] for e in (first, other))
     return outer.trace_id == inner.trace_id and outer.parent_id == inner.parent_id and outer.parent_id is not None

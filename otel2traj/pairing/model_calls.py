@@ -14,6 +14,7 @@ from ..model.evidence import Notice
 from ..model.heads import ModelCall, SpanHead, WireHead
 from .joins import BySpanId, Joining, by_response_id, choose, emitted_by_span, is_another, named, witness_of
 from .leaves import Leaves
+from .retold import join_retold, set_aside_calls
 from .witness import Scopes, of_recordings
 
 
@@ -23,7 +24,7 @@ def pair_model_calls(
     """One `ModelCall` for each step to be, unordered. `heads` have been read (response ids, emitted calls)."""
     wires = sorted(wires, key=WireHead.order)
     tree = Leaves(heads)
-    calls = _span_calls(tree, wires)
+    calls = join_retold(_span_calls(tree, wires))
     by_head: dict[SpanHead, ModelCall] = {}
     for call in calls:
         assert call.span is not None
@@ -53,7 +54,8 @@ def pair_model_calls(
         if call in joined:
             out.extend(_owned(call, joined[call]))
     out.extend(alone)
-    _warn(loose, alone, calls, notices)
+    out = set_aside_calls(out, notices)
+    _warn([mine for mine in loose if mine in out], [call for call in alone if call in out], calls, notices)
     return out
 
 

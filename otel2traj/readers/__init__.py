@@ -9,6 +9,11 @@ from ..model.evidence import Source
 from ..registry import Registry
 from .agent_lightning import AGENT_LIGHTNING
 from .base import Reader, RecordFile
+from .claude_code import CLAUDE_CODE_SESSION
+from .codex_events import CODEX_EVENTS
+from .codex_rollout import CODEX_ROLLOUT
+from .gemini_output import GEMINI_OUTPUT
+from .gemini_session import GEMINI_SESSION
 from .inflate import INFLATE_LIMIT, Stream
 from .jaeger import JAEGER
 from .js_console import JS_CONSOLE
@@ -17,6 +22,7 @@ from .langfuse import LANGFUSE
 from .langsmith import LANGSMITH
 from .mlflow import MLFLOW
 from .openai_agents import OPENAI_AGENTS
+from .opencode import OPENCODE_EVENTS, OPENCODE_EXPORT
 from .otlp_json import OTLP_JSON
 from .otlp_proto import OTLP_PROTO
 from .outline import Head
@@ -34,6 +40,13 @@ READERS: Final = Registry[Reader](
     OTLP_PROTO,
     TEMPO,
     OTLP_JSON,
+    CLAUDE_CODE_SESSION,
+    CODEX_ROLLOUT,
+    CODEX_EVENTS,
+    GEMINI_OUTPUT,
+    GEMINI_SESSION,
+    OPENCODE_EXPORT,
+    OPENCODE_EVENTS,
     JS_SDK,
     AGENT_LIGHTNING,
     OPENAI_AGENTS,

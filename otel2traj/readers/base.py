@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanRecord
+from ..model.session import SessionRecord
 from .inflate import Stream
 from .outline import Head
 
@@ -20,11 +21,11 @@ class RecordFile(Protocol):
     form: str
     """The form that was found, e.g. `otlp-json`, `otlp-proto+zstd`, `jaeger`."""
 
-    def records(self) -> Iterator[SpanRecord | LogRecord | Notice]:
+    def records(self) -> Iterator[SpanRecord | LogRecord | SessionRecord | Notice]:
         """Every record in file order. Damaged records come as notices with path and line; nothing else is raised."""
         ...
 
-    def fetch(self, ref: EvidenceRef) -> SpanRecord | LogRecord:
+    def fetch(self, ref: EvidenceRef) -> SpanRecord | LogRecord | SessionRecord:
         """The record at an address that `records` gave."""
         ...
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from otel2traj.model.evidence import EvidenceRef, LogRecord, Notice, Source, SourceKind, SpanEvent, SpanRecord
+from otel2traj.model.session import SessionRecord
 from otel2traj.readers import RecordFile, open_records
 
 NOWHERE = EvidenceRef("", 0, 0)
@@ -35,7 +36,7 @@ def read(path: Path, **limits: int) -> tuple[list[SpanRecord | LogRecord], list[
     return records, notices, file
 
 
-def plain(record: SpanRecord | LogRecord, ref: bool = False) -> dict[str, Any]:
+def plain(record: SpanRecord | LogRecord | SessionRecord, ref: bool = False) -> dict[str, Any]:
     """A record as plain data, without its bytes, and without its address unless that is wanted."""
     out: dict[str, Any] = {}
     for one in dataclasses.fields(record):
@@ -44,6 +45,8 @@ def plain(record: SpanRecord | LogRecord, ref: bool = False) -> dict[str, Any]:
             continue
         if one.name == "events":
             value = [event(item) for item in value]
+        if one.name == "told":
+            value = [{**dataclasses.asdict(item), "inputs": [list(ref[1:]) for ref in item.inputs]} for item in value]
         out[one.name] = dict(value) if one.name in ("attributes", "resource") else value
     return out
 

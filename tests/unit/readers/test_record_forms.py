@@ -10,7 +10,8 @@ import pytest
 
 from otel2traj.canonical import dumps
 from otel2traj.errors import EvidenceError
-from otel2traj.model.evidence import LogRecord
+from otel2traj.model.evidence import LogRecord, SpanRecord
+from otel2traj.model.session import SessionRecord
 from otel2traj.readers import READERS
 from otel2traj.readers.wire_files import WIRE_READERS
 
@@ -18,6 +19,7 @@ from .reading import check_addresses, opened, plain, read
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "records"
 APART = ("js-console", *WIRE_READERS.names())
+KINDS = {SpanRecord: "span", LogRecord: "log", SessionRecord: "session"}
 FILES = sorted(path for path in FIXTURES.glob("*/*") if path.is_file() and path.parent.name not in APART)
 
 
@@ -29,7 +31,7 @@ def test_fixture_reads_as_its_golden_file(path: Path, golden: Callable[[Path, by
     assert file.form.partition("+")[0] == path.parent.name
     lines = [dumps({"form": file.form})]
     for record in records:
-        kind = "log" if isinstance(record, LogRecord) else "span"
+        kind = KINDS[type(record)]
         lines.append(dumps({"record": kind, **plain(record), "ref": list(record.ref[1:])}))
     lines += [dumps({"notice": notice.code, "message": notice.message, "line": notice.line}) for notice in notices]
     golden(path.parent / "expected" / f"{path.name}.jsonl", b"\n".join(lines) + b"\n")

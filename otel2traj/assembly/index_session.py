@@ -1,0 +1,49 @@
+"""Records of session files to heads: by the keys that the file itself uses."""
+
+from __future__ import annotations
+
+from ..evidence import Index
+from ..model.evidence import Source
+from ..model.heads import Part, Recorder, SpanHead
+from ..model.reading import Role
+from ..model.session import SessionRecord, Told
+
+INPUT = "input"
+"""What a record that a call was sent is among the parts of its head."""
+
+
+def add_session(index: Index, record: SessionRecord, source: Source) -> None:
+    """One record: each call, execution or prompt that it tells of gets it as a part."""
+    index.counts["session_records"] += 1
+    for told in record.told:
+        key = (record.conversation_id or source.path, f"{record.form} {told.key}")
+        head = index.sessions.get(key)
+        if head is None:
+            head = index.sessions[key] = _head(record, told, source)
+            head.parts.extend(Part(INPUT, ref) for ref in told.inputs)
+        head.parts.append(Part("session", record.ref))
+        head.failed = head.failed or told.facts.get("is_error") is True
+        if record.time_ns is not None:
+            head.start_ns = record.time_ns if head.start_ns is None else min(head.start_ns, record.time_ns)
+            head.end_ns = record.time_ns if head.end_ns is None else max(head.end_ns, record.time_ns)
+
+
+def _head(record: SessionRecord, told: Told, source: Source) -> SpanHead:
+    call_id = told.facts.get("tool_call_id") if told.role is Role.TOOL_EXECUTION else None
+    return SpanHead(
+        recorder=Recorder.SESSION,
+        source=source.path,
+        ordinal=source.ordinal,
+        trace_id=record.trace_id,
+        span_id=told.key,
+        parent_id=None,
+        role=told.role,
+        start_ns=record.time_ns,
+        end_ns=record.time_ns,
+        dialects=(record.form,),
+        scope=record.form,
+        agent_name=record.agent_name,
+        conversation_id=record.conversation_id,
+        turn=record.turn,
+        tool_call_id=call_id if isinstance(call_id, str) else None,
+    )
