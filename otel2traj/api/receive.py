@@ -33,7 +33,7 @@ def build_attempt(path: Path) -> str:
         if one.failed:
             raise EvidenceError(one.describe())
     if not any(one.summary.coverage.model_calls or one.summary.coverage.unlinked_tool_calls for one in built):
-        raise NothingRecordedError("no model call or tool execution was recorded here")
+        raise NothingRecordedError("of what was read nothing tells of a model call or a tool execution")
     return "; ".join(one.describe() for one in built)
 
 
