@@ -118,5 +118,10 @@ def judge(ledger: bytes, **options: Any) -> tuple[Verdict, list[Finding]]:
     """The verdict and the failures."""
     found: list[Finding] = []
     limits = [None if options.get(name) is None else Decimal(options[name]) for name in ("max_usd", "max_seconds")]
-    verdict = audit(io.BytesIO(ledger), found.append, Options(options.get("strict", False), *limits))
+    verdict = audit(
+        io.BytesIO(ledger),
+        found.append,
+        Options(options.get("strict", False), *limits, options.get("expect_end")),
+        derived=options.get("derived"),
+    )
     return verdict, [finding for finding in found if finding.severity == "error"]

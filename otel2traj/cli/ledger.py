@@ -35,10 +35,11 @@ def _tell(finding: Finding) -> None:
     _say(f"{'INFO' if finding.severity == 'note' else 'FAIL'}: {finding.message}")
 
 
-def _options(strict: bool, max_usd: str | None, max_seconds: str | None) -> Options:
+def _options(strict: bool, max_usd: str | None, max_seconds: str | None, expect_end: str | None = None) -> Options:
     from decimal import Decimal, InvalidOperation
 
     from ..auditors.ledger import Options
+    from ..model.ledger import DIGEST
 
     limits: list[Decimal | None] = []
     for name, text in (("--max-usd", max_usd), ("--max-seconds", max_seconds)):
@@ -49,7 +50,9 @@ def _options(strict: bool, max_usd: str | None, max_seconds: str | None) -> Opti
         if limit is not None and not (limit.is_finite() and limit >= 0):
             raise UsageError(f"{name} {text!r} is no amount")
         limits.append(limit)
-    return Options(strict, *limits)
+    if expect_end is not None and DIGEST.fullmatch(expect_end) is None:
+        raise UsageError(f"--expect-end {expect_end!r} is no 'sha256:' and 64 lower-case hex digits")
+    return Options(strict, limits[0], limits[1], expect_end)
 
 
 @group.command()
@@ -62,12 +65,14 @@ def export(
     from ..api import ledger
 
     if output is None:
-        warnings = ledger.export(trajectory, sys.stdout.buffer)
+        done = ledger.export(trajectory, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     else:
-        warnings = ledger.export_file(trajectory, output)
+        done = ledger.export_file(trajectory, output)
+    warnings = done.warnings
     for warning in warnings:
         _say(f"{'FAIL' if strict else 'INFO'}: {warning}")
+    _say(f"INFO: event chain ends in {done.end_hash}")
     sys.exit(1 if strict and warnings else 0)
 
 
@@ -93,6 +98,12 @@ def audit(
     strict: Annotated[bool, typer.Option("--strict", help="Partial and unknown costs fail.")] = False,
     max_usd: MaxUsd = None,
     max_seconds: MaxSeconds = None,
+    expect_end: Annotated[
+        str | None, typer.Option("--expect-end", metavar="HASH", help="The hash in which the chain must end.")
+    ] = None,
+    evidence: Annotated[
+        Path | None, typer.Option("--evidence", metavar="DIR", help="What it was exported from: derive it again.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Findings to stdout, one JSON object a line.")] = False,
 ) -> None:
     """Check every event against every rule. Exit 0 clean, 1 with any FAIL."""
@@ -104,9 +115,27 @@ def audit(
             sys.stdout.buffer.write(dumps({name: getattr(finding, name) for name in finding.__slots__}) + b"\n")
         _tell(finding)
 
-    verdict = api.audit(ledger, tell, _options(strict, max_usd, max_seconds))
+    verdict = api.audit(ledger, tell, _options(strict, max_usd, max_seconds, expect_end), evidence)
     _say(verdict.line())
     sys.exit(0 if verdict.clean else 1)
+
+
+@group.command()
+def seal(
+    ledger: Ledger,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write instead of stdout.")] = None,
+) -> None:
+    """Write an in-toto Statement of a clean ledger, to sign with your own tool. Exit 0, or 1: not clean."""
+    from ..api import ledger as api
+
+    verdict, data = api.seal_file(ledger, _tell)
+    if data is None:
+        _say(verdict.line() if not verdict.clean else "FAIL: a ledger without an event chain has no end to seal")
+        sys.exit(1)
+    if output is None:
+        sys.stdout.buffer.write(data)
+    else:
+        api.save(output, data)
 
 
 @group.command()
@@ -132,16 +161,25 @@ def cost(ledger: Ledger, max_usd: MaxUsd = None, max_seconds: MaxSeconds = None)
 @group.command()
 def replay(
     first: Annotated[Path, typer.Argument(metavar="A", help="The ledger of the recorded run.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="The ledger of the run again.")],
+    second: Annotated[Path | None, typer.Argument(metavar="[B]", help="The ledger of the run again.")] = None,
 ) -> None:
-    """Compare two sequences of state hashes. Exit 0 where all agree, 1 at the first divergence."""
+    """Derive the states from the events; compare them with the recorded ones and, where given, with those of B.
+
+    Exit 0 where all agree up to the end or to a recorded non-determinism, 1 at the first divergence.
+    """
     from ..api import ledger as api
 
     result = api.replay_files(first, second)
     for name, place in (("A", result.first), ("B", result.second)):
-        if result.position is not None:
+        if result.position is not None and (name == "A" or second is not None):
             what = "has ended" if place is None else f"step {place.step} ({place.type}) {place.state_hash}"
             _say(f"INFO: {name} {what}")
+    for remark in result.remarks:
+        _say(f"INFO: {remark}")
+    if result.honoured is not None:
+        detail = result.honoured.event.get("detail")
+        why = "" if detail is None else f": {detail}"
+        _say(f"INFO: non-determinism was recorded at step {result.count}{why}")
     _say(result.line())
     sys.exit(0 if result.reproduced else 1)
 
@@ -151,6 +189,9 @@ def record_non_det(
     ledger: Ledger,
     step: Annotated[int, typer.Argument(help="Step of the new event, after the last recorded one.")],
     detail: Annotated[str | None, typer.Option("--detail", help="What diverged.")] = None,
+    at: Annotated[
+        int | None, typer.Option("--at", metavar="POSITION", help="Where `replay` diverged; default the new event.")
+    ] = None,
     timestamp: Annotated[str | None, typer.Option("--timestamp", help="When it was seen; default now.")] = None,
 ) -> None:
     """Append an observe event with non_determinism true. Exit 0, or 1 where the step is out of order."""
@@ -160,7 +201,7 @@ def record_non_det(
 
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     try:
-        api.record_non_determinism(ledger, step, now if timestamp is None else timestamp, detail)
+        api.record_non_determinism(ledger, step, now if timestamp is None else timestamp, detail, at)
     except api.Refused as err:
         for finding in err.findings:
             _tell(finding)

@@ -9,9 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from ..canonical import JsonObject, dumps_pretty
+from ..canonical import JsonObject
 from ..errors import RefusedError, UsageError
 from ..files import PREFIX
+from ..model.statement import statement
 from . import manifest as manifests
 from .deriving import root_digest
 from .tree import Tree, find_sealed
@@ -40,28 +41,22 @@ def _checksums(tree: Tree) -> list[tuple[str, str]]:
 
 
 def in_toto(corpus: Path) -> bytes:
-    """An in-toto Statement v1 (https://github.com/in-toto/attestation/blob/v1.1.0/spec/v1/statement.md), not signed:
+    """An in-toto Statement v1, not signed:
     one subject for each file of the corpus and one for its checksums, whose digest is the root."""
     tree = _sealed(corpus)
     data: Any = manifests.load(tree).data
-    subjects: list[JsonObject] = [{"name": "checksums.sha256", "digest": {"sha256": root_digest(tree)}}]
-    subjects += [{"name": path, "digest": {"sha256": sha256}} for path, sha256 in _checksums(tree)]
-    statement: JsonObject = {
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": subjects,
-        "predicateType": PREDICATE,
-        "predicate": {
-            "corpus": tree.name,
-            "version": data["version"],
-            "root": {"sha256": root_digest(tree)},
-            "software": data["software"],
-            "versions": data["versions"],
-            "rule_catalogues": data["rule_catalogues"],
-            "sources": [{key: row.get(key) for key in ("origin", "kind", "pin")} for row in data["sources"]],
-            "counts": data["counts"],
-        },
+    subjects = [("checksums.sha256", root_digest(tree)), *_checksums(tree)]
+    predicate: JsonObject = {
+        "corpus": tree.name,
+        "version": data["version"],
+        "root": {"sha256": root_digest(tree)},
+        "software": data["software"],
+        "versions": data["versions"],
+        "rule_catalogues": data["rule_catalogues"],
+        "sources": [{key: row.get(key) for key in ("origin", "kind", "pin")} for row in data["sources"]],
+        "counts": data["counts"],
     }
-    return dumps_pretty(statement) + b"\n"
+    return statement(subjects, PREDICATE, predicate)
 
 
 def bagit(corpus: Path, out: Path) -> int:

@@ -50,6 +50,16 @@ class Outcome(StrEnum):
         return self.rank == 2
 
 
+CHAIN: Final[JsonObject] = {
+    "algorithm": "sha256",
+    "field": "event_hash",
+    "previous": "prev_event_hash",
+    "from_step": 0,
+    "every_event": True,
+}
+"""How the header declares the event chain. `ends_in` beside it says `terminal outcome` where the ledger is whole."""
+ENDS_IN: Final = "terminal outcome"
+
 REQUIRED_FIELD: Final[dict[str, str]] = {
     Outcome.SUCCEEDED: "evidence",
     Outcome.FAILED: "reason",
@@ -73,6 +83,21 @@ def event_hash(event: JsonObject) -> str:
     if "event_hash" in event:
         event = {key: value for key, value in event.items() if key != "event_hash"}
     return digest(canonical_bytes(event))
+
+
+def declares_chain(value: JsonValue) -> bool:
+    """Whether a header's `chain` is of the form that is known here, from whichever step."""
+    if not isinstance(value, dict):
+        return False
+    told = {key: part for key, part in value.items() if key != "ends_in"}
+    begins = told.get("from_step")
+    return (
+        value.get("ends_in") in (None, ENDS_IN)
+        and type(begins) is int
+        and begins >= 0
+        and value.get("every_event") is True
+        and {**told, "from_step": 0} == CHAIN
+    )
 
 
 def line_hash(line: bytes, event: JsonObject) -> str:

@@ -14,6 +14,8 @@ from typing import IO, BinaryIO, Final, cast
 from ..canonical import JsonObject, dumps, loads
 from ..model.ledger import (
     CANONICAL_FORM,
+    CHAIN,
+    ENDS_IN,
     SCHEMA,
     STATE_RULE,
     EventType,
@@ -50,10 +52,12 @@ class TrajectoryLedger:
 
 
 class LedgerSink:
-    """Writes one ledger to `out` when the trajectory ends. `warnings` then says what an auditor should know."""
+    """Writes one ledger to `out` when the trajectory ends. `warnings` then says what an auditor should know.
+    `pinned` is the header of another ledger, whose `rates` and `rate_source` are taken over."""
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(self, out: BinaryIO, pinned: JsonObject | None = None) -> None:
         self._out = out
+        self._pinned = pinned
         self._spool = cast("IO[bytes]", tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))  # noqa: SIM115
         self._header = Header()
         self._models: dict[str, tuple[int | None, int | None]] = {}
@@ -61,6 +65,8 @@ class LedgerSink:
         self._first_ns: int | None = None
         self._last_ns: int | None = None
         self.warnings: list[str] = []
+        self.end_hash: str | None = None
+        """The event_hash of the last event, once it is written."""
 
     def begin(self, header: Header) -> None:
         self._header = header
@@ -94,6 +100,7 @@ class LedgerSink:
         inputs.close(current)
         inputs.finish()
         run.emit(self._last_event(summary, run.totals))
+        self.end_hash = run.previous
         self.warnings += run.remarks()
 
     def _note_model(self, model: str, ns: int | None) -> None:
@@ -115,6 +122,10 @@ class LedgerSink:
 
     def _rates(self) -> JsonObject:
         rates: JsonObject = {}
+        if self._pinned is not None:
+            told = self._pinned.get("rates")
+            given = told if isinstance(told, dict) else {}
+            return {model: given[model] for model in sorted(self._models) if isinstance(given.get(model), dict)}
         for model in sorted(self._models):
             rates[model], remark = prices.rate(model, *self._models[model])
             if remark is not None:
@@ -134,7 +145,8 @@ class LedgerSink:
             "state_rule": STATE_RULE,
             "canonical_form": CANONICAL_FORM,
             "rates": rates,
-            "rate_source": prices.source(),
+            "chain": {**CHAIN, "ends_in": ENDS_IN},
+            "rate_source": prices.source() if self._pinned is None else self._pinned.get("rate_source"),
             "built_from": {"schema": header.schema, "builder_version": header.builder_version},
             "sources": summary.sources,
         }
@@ -162,7 +174,7 @@ class _Run:
         self._step = 0
         self._state = first_state()
         self._state_hash = state_hash(self._state)
-        self._previous: str | None = None
+        self.previous: str | None = None
         self._unpriced: dict[str, int] = {}
         self.totals = Totals()
 
@@ -177,7 +189,7 @@ class _Run:
             self._state, self._state_hash = after, state_hash(after)
         event["state"] = self._state
         event["state_hash"] = self._state_hash
-        line, self._previous = seal(event, self._previous)
+        line, self.previous = seal(event, self.previous)
         self._out.write(line)
         self.totals.add(event["cost"])
         self._step += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...registry import Registry
-from . import chain, cost, envelope, grounding, lines, outcome, sequence, state
+from . import chain, cost, envelope, evidence, grounding, lines, outcome, sequence, state
 from .base import Options, Report, Rule
 from .replay import Replay, replay
 from .walk import Verdict, Walk, audit
@@ -20,4 +20,5 @@ RULES: Registry[Rule] = Registry(
     *outcome.RULES,
     *cost.RULES,
     *chain.RULES,
+    *evidence.RULES,
 )

@@ -13,20 +13,22 @@ from ...model.finding import Finding, Severity
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. `says` is its line in the reference page; a `strict` rule speaks only under `--strict`."""
+    """One rule. `says` is its line in the reference page; `only` the option without which it does not speak."""
 
     name: str
     says: str
-    strict: bool = False
+    only: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`strict`: partial and unknown costs fail. Budgets in US dollars and seconds, or None."""
+    """`strict`: partial and unknown costs fail. Budgets in US dollars and seconds, or None.
+    `expect_end`: the event_hash in which the chain must end."""
 
     strict: bool = False
     max_usd: Decimal | None = None
     max_seconds: Decimal | None = None
+    expect_end: str | None = None
 
 
 class Report:
@@ -47,13 +49,14 @@ class Report:
         self.text: bytes | None = None
         """The line of the event at hand where it is its canonical form, to the byte; else None."""
 
-    def fail(self, rule: Rule, what: str) -> None:
-        """A failure of the event at hand: `event I` stands before `what`."""
-        self.fail_plainly(rule, f"event {self.index} {what}")
+    def fail(self, rule: Rule, what: str, at: str | None = None) -> None:
+        """A failure of the event at hand: `event I` stands before `what`; `at` is a JSON pointer into the event."""
+        self.fail_plainly(rule, f"event {self.index} {what}", at)
 
-    def fail_plainly(self, rule: Rule, message: str) -> None:
+    def fail_plainly(self, rule: Rule, message: str, at: str | None = None) -> None:
         self.problems += 1
-        self._tell(Finding(rule.name, message, Severity.ERROR, self._pointer()))
+        pointer = self._pointer() if at is None else f"{self._pointer()}#{at}"
+        self._tell(Finding(rule.name, message, Severity.ERROR, pointer))
 
     def note(self, rule: Rule, message: str) -> None:
         """A remark that is no failure."""
@@ -74,6 +77,6 @@ class Family(Protocol):
 
 
 def shown(value: object) -> str:
-    """A value as messages show it, cut where it is long."""
-    text = f"'{value}'" if isinstance(value, str) else repr(value)
+    """A value as messages show it, on one line, cut where it is long."""
+    text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."

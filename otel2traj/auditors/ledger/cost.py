@@ -13,10 +13,10 @@ UNIT: Final = Rule(
     "ledger.cost-unit", "A cost is an object of tokens_in, tokens_out, seconds, usd, tool_calls, retries."
 )
 AMOUNT: Final = Rule("ledger.cost-amount", "An amount is a number that is not negative, whole for tokens and counts.")
-PARTIAL: Final = Rule("ledger.cost-partial", "Every cost gives all four units, none of them null.", strict=True)
+PARTIAL: Final = Rule("ledger.cost-partial", "Every cost gives all four units, none of them null.", only="--strict")
 TOTALS: Final = Rule("ledger.cost-totals", "Recorded totals are what the costs sum to.")
 RATE: Final = Rule("ledger.cost-rate", "The usd of a call follows from its usage and the rate pinned for its model.")
-RATES: Final = Rule("ledger.rates", "A ledger that records usd pins its rates in the run header.", strict=True)
+RATES: Final = Rule("ledger.rates", "A ledger that records usd pins its rates in the run header.", only="--strict")
 MAX_USD: Final = Rule("ledger.max-usd", "The total usd is within --max-usd; an unknown total is not.")
 MAX_SECONDS: Final = Rule("ledger.max-seconds", "The total seconds are within --max-seconds.")
 RULES: Final = (UNIT, AMOUNT, PARTIAL, TOTALS, RATE, RATES, MAX_USD, MAX_SECONDS)

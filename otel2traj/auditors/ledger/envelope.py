@@ -14,7 +14,10 @@ TYPE: Final = Rule("ledger.type", "The type is think, tool or observe.")
 TIMESTAMP: Final = Rule(
     "ledger.timestamp", "The timestamp is an ISO-8601 date and time; --strict: in UTC, ending in Z."
 )
-NON_DETERMINISM: Final = Rule("ledger.non-determinism", "non_determinism stands on observe events alone, and is true.")
+NON_DETERMINISM: Final = Rule(
+    "ledger.non-determinism",
+    "non_determinism stands on observe events alone, and is true; its diverges_at is a position before it.",
+)
 RULES: Final = (MANDATORY, TYPE, TIMESTAMP, NON_DETERMINISM)
 
 _TYPES: Final = frozenset(kind.value for kind in EventType)
@@ -36,6 +39,10 @@ class Envelope:
             report.fail(TIMESTAMP, f"has invalid timestamp {shown(time)}")
         if "non_determinism" in event and (event["non_determinism"] is not True or kind != EventType.OBSERVE):
             report.fail(NON_DETERMINISM, "has non_determinism that is not true on an observe event")
+        if "diverges_at" in event:
+            at = event["diverges_at"]
+            if "non_determinism" not in event or type(at) is not int or not 0 <= at < report.index:
+                report.fail(NON_DETERMINISM, f"has diverges_at {shown(at)}, which is no position before it")
 
     def end(self, report: Report) -> None:
         pass

@@ -51,7 +51,11 @@ class State:
             expected = next_state(self._before, event)
         except (KeyError, TypeError, ValueError, JsonError):
             expected = None
-        if "state" in event:
+        if "state" not in event:
+            recorded = event.get("state_hash")
+            if recorded is not None and not report.gap and (expected is None or state_hash(expected) != recorded):
+                report.fail(FOLLOWS, f"state_hash is not that of the state under '{STATE_RULE}'")
+        else:
             if event["state"] != expected and not report.gap:
                 report.fail(FOLLOWS, f"state does not follow from the event under '{STATE_RULE}'")
             expected = event["state"]

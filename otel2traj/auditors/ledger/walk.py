@@ -12,6 +12,7 @@ from .base import Family, Options, Report
 from .chain import Chain
 from .cost import Cost
 from .envelope import Envelope
+from .evidence import Evidence
 from .grounding import Grounding
 from .lines import events
 from .outcome import Outcomes
@@ -41,7 +42,7 @@ class Verdict:
 class Walk:
     """All families together, fed one event at a time."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, derived: Iterable[bytes] | None = None) -> None:
         self.cost = Cost(options)
         self.families: tuple[Family, ...] = (
             Envelope(options),
@@ -51,6 +52,7 @@ class Walk:
             Outcomes(options),
             self.cost,
             Chain(options),
+            *(() if derived is None else (Evidence(derived),)),
         )
 
     def event(self, event: JsonObject, report: Report) -> None:
@@ -63,11 +65,16 @@ class Walk:
 
 
 def audit(
-    lines: Iterable[bytes], tell: Callable[[Finding], None], options: Options | None = None, name: str = "ledger"
+    lines: Iterable[bytes],
+    tell: Callable[[Finding], None],
+    options: Options | None = None,
+    name: str = "ledger",
+    derived: Iterable[bytes] | None = None,
 ) -> Verdict:
     """Audits a ledger given as its lines (a file opened for reading bytes is such). Findings are told as they come:
-    errors are failures, notes are remarks. `name` stands in their pointers."""
-    walk = Walk(options if options is not None else Options())
+    errors are failures, notes are remarks. `name` stands in their pointers. `derived` are the lines of
+    the ledger that the evidence gives: every difference from it is a failure."""
+    walk = Walk(options if options is not None else Options(), derived)
     report = Report(tell, name)
     for event in events(lines, report):
         if event is not None:

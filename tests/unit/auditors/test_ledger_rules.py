@@ -12,6 +12,8 @@ from otel2traj.auditors.ledger import RULES
 from otel2traj.model.ledger import event_hash, seal
 from tests.ledgers import consistent, good, good_ledger, judge, sealed, written
 
+NONE = "sha256:" + "0" * 64
+DERIVED = {"derived": good_ledger().splitlines()}
 FREE = {"tokens_in": 0, "tokens_out": 0, "seconds": 0, "usd": 0}
 
 
@@ -298,6 +300,55 @@ FAILS: list[Case] = [
         {"max_seconds": "1"},
         ["total seconds 1.1 exceeds --max-seconds 1"],
     ),
+    (
+        "ledger.chain",
+        "another-algorithm",
+        edit(0, chain={"algorithm": "md5"}),
+        {},
+        ["event 0 declares a chain that is not known here: {'algorithm': 'md5'}"],
+    ),
+    (
+        "ledger.tail",
+        "cut",
+        lines(lambda all_lines: all_lines[:-1]),
+        {},
+        ["the end is missing: the ledger is declared to end in a terminal outcome"],
+    ),
+    (
+        "ledger.end",
+        "another",
+        good_ledger,
+        {"expect_end": NONE},
+        [f"event chain ends in {good()[-1]['event_hash']}, not in the expected {NONE}"],
+    ),
+    (
+        "ledger.end",
+        "no-chain",
+        lambda: written(without_states("event_hash", "prev_event_hash", "chain")),
+        {"expect_end": NONE},
+        [f"there is no event chain, so its end cannot be the expected {NONE}"],
+    ),
+    (
+        "ledger.evidence",
+        "text",
+        edit(5, thought="Not done."),
+        DERIVED,
+        ["event 5 /thought is 'Not done.', the evidence gives 'Done.'"],
+    ),
+    (
+        "ledger.evidence-event",
+        "dropped",
+        lambda: consistent(good()[:4] + good()[5:]),
+        DERIVED,
+        ["before event 4, observe event 4 of the evidence (step 1) is missing"],
+    ),
+    (
+        "ledger.event-hash",
+        "missing",
+        lambda: sealed(good()[:-1]) + written([{k: v for k, v in good()[-1].items() if k != "event_hash"}]),
+        {},
+        ["event 7 missing 'event_hash'"],
+    ),
     ("ledger.event-hash", "middle", lambda: own_hash(4), {}, ["event 4 event_hash does not recompute"]),
     ("ledger.event-hash", "last", lambda: own_hash(7), {}, ["event 7 event_hash does not recompute"]),
     (
@@ -366,7 +417,7 @@ def foreign(**fields: Any) -> list[Any]:
 
 
 def any_hashes() -> bytes:
-    items = without_states("state", "state_rule", "event_hash", "prev_event_hash")
+    items = without_states("state", "state_rule", "event_hash", "prev_event_hash", "chain")
     return written({**item, "state_hash": "sha256:" + "5" * 64} for item in items)
 
 
@@ -410,7 +461,7 @@ PASSES: list[tuple[str, str, Callable[[], bytes], dict[str, Any]]] = [
         lambda: written(
             [
                 {**e, "state_hash": "sha256:" + "5" * 64}
-                for e in without_states("state", "state_rule", "event_hash", "prev_event_hash")
+                for e in without_states("state", "state_rule", "event_hash", "prev_event_hash", "chain")
             ]
         ),
         STRICT,
@@ -442,7 +493,17 @@ PASSES: list[tuple[str, str, Callable[[], bytes], dict[str, Any]]] = [
     ("ledger.rates", "free", lambda: written(foreign()), STRICT),
     ("ledger.max-usd", "exactly", good_ledger, {"max_usd": "0.00557"}),
     ("ledger.max-seconds", "exactly", good_ledger, {"max_seconds": "1.1"}),
-    ("ledger.event-hash", "no-chain", lambda: written(without_states("event_hash", "prev_event_hash")), STRICT),
+    ("ledger.chain", "declared", good_ledger, STRICT),
+    ("ledger.tail", "not-declared", lambda: written(foreign()[:2]), STRICT),
+    ("ledger.end", "as-expected", good_ledger, {"expect_end": good()[-1]["event_hash"]}),
+    ("ledger.evidence", "as-derived", good_ledger, DERIVED),
+    ("ledger.evidence-event", "divergence-after-the-end", divergence_after_the_end, DERIVED),
+    (
+        "ledger.event-hash",
+        "no-chain",
+        lambda: written(without_states("event_hash", "prev_event_hash", "chain")),
+        STRICT,
+    ),
     (
         "ledger.prev-event-hash",
         "chain-begins-late",

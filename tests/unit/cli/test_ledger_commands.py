@@ -280,7 +280,11 @@ def test_export_of_a_trace_file_end_to_end(tmp_path: Path) -> None:
     trace.write_text(SPAN.replace("\n", ""))
     target = tmp_path / "run.ledger.jsonl"
     done = run("export", str(trace), "-o", str(target), "--strict")
-    assert (done.returncode, done.stderr) == (0, b"")
+    end = events(target.read_bytes())[-1]["event_hash"]
+    assert (done.returncode, done.stderr.decode()) == (0, f"INFO: event chain ends in {end}\n")
+    assert run("audit", str(target), "--expect-end", end, "--evidence", str(trace)).returncode == 0
+    assert run("audit", str(target), "--expect-end", end[:-1]).returncode == 2
+    assert run("audit", str(target), "--expect-end", "sha256:" + "0" * 64).returncode == 1
     assert kind_of(target) is FileKind.LEDGER
     assert run("export", str(trace)).stdout == target.read_bytes()
     assert run("audit", str(target), "--strict").returncode == 0
