@@ -28,8 +28,11 @@ class Viewed:
     unread: tuple[tuple[str, str], ...]
 
 
-def view(paths: Sequence[Path], output: Path, *, raw: bool = True, inference: bool = True) -> Viewed:
-    """Write one self-contained page for all that the paths hold. With `raw` the recorded bytes are in it too.
+def view(
+    paths: Sequence[Path], output: Path, *, raw: bool = True, inference: bool = True, report: bool = False
+) -> Viewed:
+    """Write one self-contained page for all that the paths hold. With `raw` the recorded bytes are in it too; a
+    `report` lays everything out on one sheet, for print.
 
     Raises `EvidenceError` where nothing at all can be read.
     """
@@ -43,7 +46,7 @@ def view(paths: Sequence[Path], output: Path, *, raw: bool = True, inference: bo
                 unread[0][1] if unread else "nothing to show", hint="give attempts, traces or saved files"
             )
         with replacing(output) as stream:
-            write_page(stream, bundles)
+            write_page(stream, bundles, report=report)
     return Viewed(len(bundles), sum(len(bundle.index["steps"]) for bundle in bundles), unread)
 
 

@@ -72,6 +72,7 @@ class ToolLogs:
             if link.reported_by is not None:
                 log.evidence["reported_result"] = {
                     "interaction_id": interaction_id(link.reported_by.interaction_key()),
+                    "step_id": link.reported_by.step_id,
                     "position": link.reported_position,
                     "sha256": link.reported_sha256,
                 }

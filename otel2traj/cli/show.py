@@ -56,6 +56,9 @@ def show(
     color: Annotated[ColorName, typer.Option(help="Colour; words and marks say everything too.")] = ColorName.auto,
     fold: Annotated[bool, typer.Option("--fold/--no-fold", help="Fold messages that an earlier step shows.")] = True,
     conversation: Annotated[str | None, typer.Option(help="Which conversation, where there are several.")] = None,
+    sources: Annotated[
+        bool, typer.Option("--sources", help="List the files that were read and their digests.")
+    ] = False,
     inference: Annotated[bool, typer.Option("--inference/--no-inference", help="Show inferred partners.")] = True,
 ) -> None:
     """Show a run: what happened, what failed, what was not observed, and where the bytes are."""
@@ -75,6 +78,7 @@ def show(
         wrap=terminal,
         fold=fold,
         inference=inference,
+        sources=sources,
         selection=Selection(
             ranges=() if step is None else parse_ranges(step),
             agents=tuple(agent or ()),

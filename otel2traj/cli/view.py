@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+class PageName(StrEnum):
+    page = "page"
+    report = "report"
 
 
 def register(app: typer.Typer) -> None:
@@ -21,6 +27,9 @@ def view(
     serve: Annotated[bool, typer.Option("--serve", help="Serve to this machine and follow runs that grow.")] = False,
     host: Annotated[str, typer.Option(help="With --serve: a loopback address.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="With --serve: the port; 0 takes a free one.")] = 0,
+    form: Annotated[
+        PageName, typer.Option("--format", help="`report`: everything on one sheet, for print.")
+    ] = PageName.page,
     raw: Annotated[bool, typer.Option("--raw/--no-raw", help="Put the recorded bytes into the page.")] = True,
     inference: Annotated[bool, typer.Option("--inference/--no-inference", help="Show inferred partners.")] = True,
 ) -> None:
@@ -32,6 +41,8 @@ def view(
 
     if serve == (output is not None):
         raise UsageError("give either -o PAGE.html or --serve")
+    if serve and form is PageName.report:
+        raise UsageError("a report is a file", hint="give -o PAGE.html")
     if output is None:
         from ..server.live_page import serve as run
 
@@ -39,7 +50,7 @@ def view(
         return
     from ..api.view import view as write
 
-    made = write(paths, output, raw=raw, inference=inference)
+    made = write(paths, output, raw=raw, inference=inference, report=form is PageName.report)
     for label, reason in made.unread:
         _say(f"could not read {label}: {reason}")
     _say(f"{made.runs} {'run' if made.runs == 1 else 'runs'}, {made.steps} steps -> {output}")

@@ -102,6 +102,8 @@ class Gap:
     what: str | None = None
     """The tool or model it is about."""
     detail: str | None = None
+    inferred: bool = False
+    """Whether `detail` tells of an inference, which is no fact."""
     pointer: str = ""
 
 

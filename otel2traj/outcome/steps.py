@@ -71,10 +71,11 @@ def _call(step: Step) -> Iterator[Failure]:
     status = http if type(http) is int else None
     said: Any = step.evidence.get("exception")
     stack = said.get("stacktrace") if isinstance(said, dict) else None
-    if isinstance(wire_error, dict):
-        text = wire_error.get("error")
-        code, message = _text(wire_error.get("error_code")), text if isinstance(text, str) else told(text)[1]
-        upstream = wire_error.get("upstream_status")
+    if wire_error is not None:
+        fields = wire_error if isinstance(wire_error, dict) else {}
+        also, message = told(wire_error)
+        code = _text(fields.get("error_code")) or also
+        upstream = fields.get("upstream_status")
         status = status if status is not None else upstream if type(upstream) is int else None
         named = exception_name(message)
         sign = signs.of_name(named) or signs.of_errno(message) or signs.of_name(code) or signs.of_http(status)
@@ -298,14 +299,15 @@ def step_gaps(step: Step) -> list[Gap]:
     for number, log in enumerate(step.tool_logs):
         pointer = f"/tool_logs/{number}"
         if log.link is LinkStatus.AMBIGUOUS:
-            count = len(log.evidence.get("candidates") or ())
+            found = log.evidence.get("candidates")
+            count = len(found) if isinstance(found, list) else 0
             out.append(Gap(GapKind.AMBIGUOUS, what=log.tool_name, detail=f"{count} candidates", pointer=pointer))
         elif log.execution_status is ExecutionStatus.NOT_OBSERVED:
             begun = log.link is LinkStatus.EXACT or step.kind is StepKind.TOOL_ONLY
             kind = GapKind.NEVER_ENDED if begun else GapKind.NOT_OBSERVED
             guess: Any = log.evidence.get("inferred")
             detail = f"inferred, not linked: step {guess.get('step_id')}" if isinstance(guess, dict) else None
-            out.append(Gap(kind, what=log.tool_name, detail=detail, pointer=pointer))
+            out.append(Gap(kind, what=log.tool_name, detail=detail, inferred=detail is not None, pointer=pointer))
     for gap in out:
         gap.step_id, gap.input_ordinal, gap.agent = step.step_id, step.input_ordinal, step.agent_name
         gap.pointer = f"/steps/{step.step_id - 1}{gap.pointer}"

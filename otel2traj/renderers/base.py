@@ -29,6 +29,8 @@ class RenderOptions:
     wrap: bool = False
     fold: bool = True
     inference: bool = True
+    sources: bool = False
+    """Whether the files that were read are listed, with their digests."""
     selection: Selection = field(default_factory=Selection)
     budget: int | None = None
     budget_in_tokens: bool = False

@@ -18,8 +18,9 @@ from typing import Any, Final
 from ..canonical import JsonObject, JsonValue, dumps
 from ..model.codec import coverage_to_json, sdk_input_to_json, step_to_json
 from ..model.trajectory import Header, Step, Summary
-from .glance import FAILURES, Glance, title
+from .glance import Glance, ended_words, gap_words, title
 from .index import step_row
+from .safe import value_text
 
 PART: Final = 512 * 1024
 """Bytes of JSON after which a part is closed."""
@@ -54,7 +55,7 @@ class Bundle:
     @property
     def row(self) -> JsonObject:
         """One line about this trajectory, for a list of many."""
-        keys = ("label", "title", "status", "failures", "unsure")
+        keys = ("label", "title", "status", "ended", "failures", "unsure")
         return {**{key: self.index[key] for key in keys}, "steps": len(self.index["steps"])}
 
 
@@ -101,6 +102,7 @@ class BundleSink:
 
     def begin(self, header: Header) -> None:
         self._header = header
+        self._glance.begin(header)
 
     def step(self, step: Step) -> None:
         self._glance.add(step)
@@ -132,6 +134,8 @@ class BundleSink:
         if self._raw_part:
             self._close_raw()
         glance = self._glance
+        glance.end(summary)
+        outcome = glance.outcome
         self.bundle.index = {
             "label": self._label,
             "title": title(self._header, summary),
@@ -145,14 +149,19 @@ class BundleSink:
                 "agent_id": self._header.agent_id,
                 "framework": self._header.framework,
             },
-            "failures": len(glance.failures),
-            "unsure": len(glance.unsure),
+            "ended": [*ended_words(outcome.ended), outcome.ended.said_by],
+            "answer": None if glance.answer is None else value_text(glance.answer),
+            "seconds": glance.seconds,
+            "failures": len(outcome.failures),
+            "unsure": len(outcome.unknowns),
             "tokens": [glance.tokens_in, glance.tokens_out],
             "coverage": coverage_to_json(summary.coverage),
             "exact": glance.links.get("exact", 0),
             "problems": [
-                [p.trouble, p.trouble in FAILURES, p.step_id, p.agent, p.what, p.detail] for p in glance.problems
-            ],
+                [f.kind, True, f.step_id, f.agent, f.tool or f.model, f.reason, f.recovered, f.input_ordinal]
+                for f in outcome.failures
+            ]
+            + [[g.kind, False, g.step_id, g.agent, gap_words(g), "", None, g.input_ordinal] for g in outcome.unknowns],
             **{key: names.list for key, names in self._names.items()},
             "steps": self._rows,
             "firsts": self._first_of_part,

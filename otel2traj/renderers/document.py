@@ -57,6 +57,7 @@ class Document:
 
     def begin(self, header: Header) -> None:
         self._header = header
+        self._glance.begin(header)
 
     def step(self, step: Step) -> None:
         self._glance.add(step)
@@ -66,6 +67,7 @@ class Document:
         self._entries.append(_Entry(step.step_id, agent_of(step), step.input_ordinal, step_failed(step), texts))
 
     def end(self, summary: Summary) -> None:
+        self._glance.end(summary)
         inputs = {item.ordinal: item for item in summary.inputs}
         budget = self._options.budget
         for cut in range(3):
@@ -91,7 +93,7 @@ class Document:
         elif cut < 2:
             for item in summary.inputs:
                 after += file_changes(item, diffs=self._options.mode is Mode.FULL and cut == 0)
-            after += [] if cut else sources(summary)
+            after += sources(summary) if self._options.sources and not cut else []
         return self._painter.paint(before), self._painter.paint(after) if after else ""
 
     def _keep(self, text: str) -> _Text:

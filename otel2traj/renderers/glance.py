@@ -1,40 +1,15 @@
-"""Steps into what a reader wants to know first: what failed, what was not observed, who acted, how much it took."""
+"""Steps into what a reader wants to know first: how the run ended, what failed, who acted, how much it took."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
+from datetime import datetime
 
 from ..canonical import JsonValue
-from ..model.link import ExecutionStatus, LinkStatus
-from ..model.trajectory import Header, Step, StepKind, StepStatus, Summary, ToolLog
+from ..model.link import ExecutionStatus
+from ..model.trajectory import Header, Step, StepKind, Summary, ToolLog
+from ..outcome import Ended, EndStatus, Failure, Gap, Outcome, OutcomeReader
 from .safe import value_text
-from .select import exit_failed, tool_failed
-
-_DETAIL = 200
-
-
-class Trouble(StrEnum):
-    """What can be wrong with a step or a call, worst first; the words are those that are shown."""
-
-    STEP_FAILED = "step failed"
-    TOOL_ERROR = "tool error"
-    EXIT_NONZERO = "non-zero exit"
-    STEP_INCOMPLETE = "no response recorded"
-    AMBIGUOUS = "ambiguous link"
-    NOT_OBSERVED = "not observed"
-
-
-FAILURES = frozenset({Trouble.STEP_FAILED, Trouble.TOOL_ERROR, Trouble.EXIT_NONZERO, Trouble.STEP_INCOMPLETE})
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    trouble: Trouble
-    step_id: int
-    agent: str | None
-    what: str
-    detail: str
 
 
 def exit_words(log: ToolLog) -> str | None:
@@ -47,57 +22,11 @@ def exit_words(log: ToolLog) -> str | None:
     return ", ".join(words if signal is None else [*words, f"signal {signal}"]) or "exit status without a code"
 
 
-def _brief(value: JsonValue) -> str:
-    return "" if value is None else value_text(value)[:_DETAIL]
-
-
-def log_problem(step: Step, log: ToolLog, *, inference: bool = True) -> Problem | None:
-    """The worst thing that is recorded about one tool log."""
-    name = log.tool_name if log.tool_name is not None else "(no name recorded)"
-    words = exit_words(log)
-    detail = _brief(log.outputs)
-    if exit_failed(log) and words is not None:
-        detail = f"{words}: {detail}" if detail else words
-    if log.execution_status is ExecutionStatus.ERROR:
-        trouble = Trouble.TOOL_ERROR
-    elif exit_failed(log):
-        trouble = Trouble.EXIT_NONZERO
-    elif log.link is LinkStatus.AMBIGUOUS:
-        trouble, detail = Trouble.AMBIGUOUS, ""
-    elif log.execution_status is ExecutionStatus.NOT_OBSERVED:
-        trouble, detail = Trouble.NOT_OBSERVED, ""
-        guess = log.evidence.get("inferred") if inference else None
-        if isinstance(guess, dict):
-            detail = f"inferred, not linked: step {guess.get('step_id')}"
-    else:
-        return None
-    return Problem(trouble, step.step_id, step.agent_name, name, detail)
-
-
-def step_problems(step: Step, *, inference: bool = True) -> list[Problem]:
-    """What is wrong with a step and with its calls; a failed execution that is a step of its own counts once."""
-    found: list[Problem] = []
-    error = step.output.get("wire_error")
-    if step.kind is StepKind.TOOL_ONLY and any(tool_failed(log) for log in step.tool_logs):
-        pass
-    elif step.status is StepStatus.FAILED:
-        found.append(
-            Problem(Trouble.STEP_FAILED, step.step_id, step.agent_name, step.model or "model call", _brief(error))
-        )
-    elif step.status is StepStatus.INCOMPLETE:
-        found.append(
-            Problem(Trouble.STEP_INCOMPLETE, step.step_id, step.agent_name, step.model or "call", _brief(error))
-        )
-    found += [problem for log in step.tool_logs if (problem := log_problem(step, log, inference=inference)) is not None]
-    return found
-
-
 @dataclass(slots=True)
 class Glance:
-    """Grows by a few numbers and one short line a problem; keeps no step."""
+    """Grows by a few numbers and one short line a failure; keeps no step. `outcome` is there after `end`."""
 
     inference: bool = True
-    problems: list[Problem] = field(default_factory=list)
     agents: dict[str, int] = field(default_factory=dict)
     links: dict[str, int] = field(default_factory=dict)
     steps: int = 0
@@ -106,8 +35,17 @@ class Glance:
     inferred: int = 0
     tokens_in: int | None = None
     tokens_out: int | None = None
+    first: str | None = None
+    last: str | None = None
+    answer: JsonValue = None
+    """The text of the last answer."""
+    _reader: OutcomeReader = field(default_factory=OutcomeReader)
+
+    def begin(self, header: Header) -> None:
+        self._reader.begin(header)
 
     def add(self, step: Step) -> None:
+        self._reader.step(step)
         self.steps += 1
         self.model_steps += step.kind is StepKind.MODEL
         name = step.agent_name if step.agent_name is not None else "(agent not recorded)"
@@ -120,21 +58,69 @@ class Glance:
         if isinstance(usage, dict):
             self.tokens_in = _plus(self.tokens_in, usage.get("input_tokens"))
             self.tokens_out = _plus(self.tokens_out, usage.get("output_tokens"))
-        self.problems += step_problems(step, inference=self.inference)
+        if step.output.get("text") not in (None, ""):
+            self.answer = step.output["text"]
+        self.first = self.first if self.first is not None else step.started_at
+        ended = step.ended_at if step.ended_at is not None else step.started_at
+        self.last = ended if ended is not None else self.last
+
+    def end(self, summary: Summary) -> None:
+        self._reader.end(summary)
+        if not self.inference:
+            for gap in self.outcome.unknowns:
+                gap.detail = None if gap.inferred else gap.detail
+        told = [item.result["output"] for item in summary.inputs if item.result and item.result.get("output")]
+        if told:
+            self.answer = told[-1]
 
     @property
-    def failures(self) -> list[Problem]:
-        return [problem for problem in self.problems if problem.trouble in FAILURES]
+    def outcome(self) -> Outcome:
+        return self._reader.outcome
 
     @property
-    def unsure(self) -> list[Problem]:
-        return [problem for problem in self.problems if problem.trouble not in FAILURES]
+    def seconds(self) -> float | None:
+        """From the start of the first step to the end of the last, where both are times."""
+        if self.first is None or self.last is None:
+            return None
+        try:
+            return (datetime.fromisoformat(self.last) - datetime.fromisoformat(self.first)).total_seconds()
+        except (ValueError, TypeError):
+            return None
 
 
 def _plus(total: int | None, more: JsonValue) -> int | None:
     if not isinstance(more, int) or isinstance(more, bool):
         return total
     return more if total is None else total + more
+
+
+def ended_words(ended: Ended) -> tuple[str, str, str]:
+    """How a run ended as `(mark, words, reason)`; marks are `✓`, `✗`, `~` and `?`."""
+    reason = "" if ended.reason is None else _where(ended.reason)
+    if ended.status is EndStatus.SUCCEEDED:
+        if ended.caveat is None:
+            return "✓", "succeeded", ""
+        return "~", "succeeded", f"but the last answer: {ended.caveat.kind}: {ended.caveat.reason}"
+    if ended.status is EndStatus.NOT_RECORDED:
+        if ended.reason is None:
+            return "?", "end not recorded", "no result and no error says how it ended"
+        return "✗", "end not recorded, last error", reason
+    word = ended.word if ended.status is EndStatus.OTHER and ended.word else str(ended.status)
+    return "✗", word, reason or "no reason was recorded"
+
+
+def _where(failure: Failure) -> str:
+    kind = "" if failure.step_id is None else f"step {failure.step_id}: {failure.kind}: "
+    return f"{kind}{failure.reason}" if failure.reason else kind.removesuffix(": ") or str(failure.kind)
+
+
+def recovery_words(failure: Failure) -> str | None:
+    return None if failure.recovered is None else "recovered" if failure.recovered else "not recovered"
+
+
+def gap_words(gap: Gap) -> str:
+    what = gap.what if gap.what is not None else f"Input {gap.input_ordinal}" if gap.step_id is None else "(no name)"
+    return what if gap.detail is None else f"{what}, {gap.detail}"
 
 
 def title(header: Header, summary: Summary | None) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ..canonical import JsonValue, dumps
 from ..model.trajectory import Step, ToolLog
+from ..outcome import step_failures
 from .glance import exit_words
 from .safe import value_text
 from .select import exit_failed
@@ -34,6 +35,9 @@ def preview(step: Step) -> str:
     for key in ("text", "refusal", "wire_error", "reasoning"):
         if output.get(key) not in (None, ""):
             return value_text(output[key])[:PREVIEW]
+    failures = [failure.reason for failure in step_failures(step) if failure.tool is None and failure.reason]
+    if failures:
+        return failures[0][:PREVIEW]
     said = [_short(log.input_arguments) for log in step.tool_logs[:4]]
     return "; ".join(words for words in said if words)[:PREVIEW]
 
@@ -43,8 +47,10 @@ def _short(value: JsonValue) -> str:
 
 
 def step_row(step: Step, number: Mapping[str, Callable[[str | None], int]], *, inference: bool) -> list[Any]:
-    """`[id, ordinal, agent, kind, source, start, end, model, status, tokens in, tokens out, preview, logs, inferred]`;
-    names stand as numbers into the lists of the index, a log is `[tool, execution, link, exit, exit failed, inferred]`.
+    """`[id, ordinal, agent, kind, source, start, end, model, status, tokens in, tokens out, preview, logs, inferred,
+    failures]`; a failure is `[kind, reason, tool]`;
+    names stand as numbers into the lists of the index; a log is `[tool, execution, link, exit, exit failed, inferred,
+    start, end]`.
     """
     usage = step.output.get("usage")
     counts = usage if isinstance(usage, dict) else {}
@@ -63,6 +69,7 @@ def step_row(step: Step, number: Mapping[str, Callable[[str | None], int]], *, i
         preview(step),
         [_log(log, number["tools"], inference) for log in step.tool_logs],
         inference and "inferred_call" in step.evidence,
+        [[failure.kind, failure.reason, failure.tool] for failure in step_failures(step)],
     ]
 
 
@@ -74,4 +81,10 @@ def _log(log: ToolLog, tool: Callable[[str | None], int], inference: bool) -> li
         exit_words(log),
         exit_failed(log),
         inference and "inferred" in log.evidence,
+        milliseconds(_time(log.evidence.get("started_at"))),
+        milliseconds(_time(log.evidence.get("ended_at"))),
     ]
+
+
+def _time(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..canonical import JsonObject, JsonValue
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Step, StepKind, StepStatus, ToolLog
+from ..outcome import step_failures
 from .base import Mode
 from .blocks import Block, Head, Line, Quote, Say, Tone, Words
 from .glance import exit_words
@@ -51,7 +52,7 @@ class StepLayout:
         request = self._request(step) if mode is Mode.FULL else _short_request(step)
         logs: list[Block] = []
         for log in step.tool_logs:
-            logs += self._log(log)
+            logs += self._log(log, mode)
         places = [] if step.kind is StepKind.TOOL_ONLY and step.tool_logs else _places(step.evidence, 1)
         return [*_head(step, self._inference), *request, *_answer(step), *logs, *places]
 
@@ -97,7 +98,7 @@ class StepLayout:
             out += message_blocks(messages[n - 1], n)
         return out
 
-    def _log(self, log: ToolLog) -> list[Block]:
+    def _log(self, log: ToolLog, mode: Mode) -> list[Block]:
         name = log.tool_name if log.tool_name is not None else "(no name recorded)"
         words: list[Words] = [_STATUS[log.execution_status], _LINK[log.link]]
         exit_status = exit_words(log)
@@ -115,15 +116,22 @@ class StepLayout:
         out: list[Block] = [Line([("tool ", Tone.STRONG), (name, Tone.NAME), ("  ", Tone.PLAIN), *joined(words)], 1)]
         if log.input_arguments is not None:
             out.append(Line([("arguments", Tone.DIM)], 2))
-            out.append(Quote(value_text(log.input_arguments), 3, _language(log.input_arguments)))
+            out.append(Quote(_value(log.input_arguments, mode), 3, _language(log.input_arguments)))
         if log.outputs is not None:
             out.append(Line([("output", Tone.DIM)], 2))
-            out.append(Quote(value_text(log.outputs), 3, _language(log.outputs)))
+            out.append(Quote(_value(log.outputs, mode), 3, _language(log.outputs)))
         elif log.execution_status is ExecutionStatus.NOT_OBSERVED:
             out.append(Line([("the model asked for this; no execution of it was recorded", Tone.WARN)], 2))
+        error = log.evidence.get("error")
+        if error is not None:
+            out += [Line([("error", Tone.DIM)], 2), Quote(_value(error, mode), 3, _language(error))]
+        out += _stack(log.evidence, 2)
         reported = log.evidence.get("reported_result")
         if isinstance(reported, dict) and log.execution_status is ExecutionStatus.NOT_OBSERVED:
-            said = f"a later request reports a result for this call (interaction {reported.get('interaction_id')})"
+            place = reported.get("position")
+            where = f"step {reported['step_id']}" if "step_id" in reported else "a later request"
+            which = f", tool result {place + 1} of its messages" if isinstance(place, int) else ""
+            said = f"{where} reports a result for this call{which} (interaction {reported.get('interaction_id')})"
             out.append(Line([(said, Tone.DIM)], 2))
         candidates = log.evidence.get("candidates")
         if isinstance(candidates, list):
@@ -202,8 +210,13 @@ def _answer(step: Step) -> list[Block]:
                 " (from the framework span)" if key == "text" and output.get("output_source") == "framework" else ""
             )
             out += [Line([(label + source, Tone.STRONG)], 1), Quote(value_text(value), 2)]
-    if output.get("wire_error") is not None:
-        out += [Line([("✗ wire error", Tone.BAD)], 1), Quote(value_text(output["wire_error"]), 2, "json")]
+    for failure in step_failures(step):
+        if failure.tool is None:
+            out.append(Line([(f"✗ {failure.kind}", Tone.BAD), (f"  {failure.reason}", Tone.PLAIN)], 1))
+    for key in ("wire_error", "error"):
+        if output.get(key) is not None:
+            out += [Line([(key.replace("_", " "), Tone.STRONG)], 1), Quote(value_text(output[key]), 2, "json")]
+    out += _stack(step.evidence, 1)
     calls = output.get("tool_calls")
     logged = {log.tool_call_id for log in step.tool_logs}
     for call in calls if isinstance(calls, list) else []:
@@ -217,6 +230,14 @@ def _answer(step: Step) -> list[Block]:
     if isinstance(choices, list) and len(choices) > 1:
         out += [Line([(f"all {len(choices)} choices", Tone.STRONG)], 1), Quote(value_text(choices), 2, "json")]
     return out
+
+
+def _stack(evidence: JsonObject, depth: int) -> list[Block]:
+    told = evidence.get("exception")
+    stack = told.get("stacktrace") if isinstance(told, dict) else None
+    if not isinstance(stack, str):
+        return []
+    return [Line([("stack", Tone.DIM)], depth), Quote(stack, depth + 1)]
 
 
 def response_text(step: Step) -> str:
@@ -247,6 +268,11 @@ def _tool_name(tool: JsonValue) -> str | None:
     inner: JsonObject = function if isinstance(function, dict) else tool
     name = inner.get("name")
     return name if isinstance(name, str) else value_text(tool.get("type"))
+
+
+def _value(value: JsonValue, mode: Mode) -> str:
+    text = value_text(value)
+    return truncate_middle(text)[0] if mode is Mode.TRUNCATE_MIDDLE else text
 
 
 def _language(value: JsonValue) -> str:

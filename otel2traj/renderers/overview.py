@@ -4,55 +4,69 @@ from __future__ import annotations
 
 from ..canonical import JsonObject
 from ..model.trajectory import Header, SdkInput, Summary, TrajectoryStatus
+from ..outcome import EndStatus, Failure, Gap, GapKind
 from .blocks import Block, Head, Line, Quote, Tone, Words
-from .glance import Glance, Problem, Trouble, title
+from .glance import Glance, ended_words, gap_words, recovery_words, title
 from .layout import joined
 from .safe import value_text
+from .words import ranges
 
-LISTED = 40
-"""Problems of one sort that are named one by one; the rest is counted."""
+LISTED = 10
+"""Failures that are named one by one in the head; the rest is counted."""
 
-_MARK = {
-    Trouble.STEP_FAILED: ("✗", Tone.BAD),
-    Trouble.TOOL_ERROR: ("✗", Tone.BAD),
-    Trouble.EXIT_NONZERO: ("✗", Tone.BAD),
-    Trouble.STEP_INCOMPLETE: ("?", Tone.WARN),
-    Trouble.AMBIGUOUS: ("~", Tone.WARN),
-    Trouble.NOT_OBSERVED: ("?", Tone.WARN),
-}
 _STATUS = {
-    TrajectoryStatus.COMPLETE: ("✓ complete", Tone.GOOD),
-    TrajectoryStatus.PARTIAL: ("~ partial: some evidence is lost or ambiguous", Tone.WARN),
-    TrajectoryStatus.FAILED: ("✗ failed: the trajectory could not be built", Tone.BAD),
+    TrajectoryStatus.COMPLETE: "complete",
+    TrajectoryStatus.PARTIAL: "partial: some evidence is lost or ambiguous",
+    TrajectoryStatus.FAILED: "failed: the trajectory could not be built",
 }
+_MARK = {"✓": Tone.GOOD, "✗": Tone.BAD, "~": Tone.WARN, "?": Tone.WARN}
 _SIGNS = {"created": "+", "added": "+", "deleted": "-", "removed": "-", "modified": "~", "renamed": ">"}
 
 
 def opening(header: Header, glance: Glance, summary: Summary, *, brief: bool = False) -> list[Block]:
-    """Task, status, names, counts, what went wrong, inputs, warnings; `brief` keeps the task short and lists little."""
-    task = title(header, summary)
-    out: list[Block] = [Head(1, [("trajectory", Tone.STRONG), ("  ", Tone.PLAIN), _STATUS[summary.status]])]
-    if summary.error is not None:
-        out += [Line([("✗ error", Tone.BAD)], 1), Quote(value_text(summary.error), 2, "json")]
-    out += [Line([("task", Tone.STRONG)], 1), Quote(_cut(task, 200 if brief else 2000), 2)]
+    """How the run ended, what went wrong, what is not known; then task, answer, who acted and what it took; then how
+    far the record reaches. `brief` keeps texts short and lists little."""
+    mark, words, reason = ended_words(glance.outcome.ended)
+    head: list[Words] = [(f"{mark} {words}", _MARK[mark])]
+    if reason:
+        head.append((f": {reason}" if words != "succeeded" else f", {reason}", Tone.PLAIN))
+    listed = 3 if brief else LISTED
+    out: list[Block] = [Head(1, head), *_went_wrong(glance, listed), *_not_known(glance)]
+    out.append(Head(2, [("the run", Tone.STRONG)]))
+    out += [Line([("task", Tone.STRONG)], 1), Quote(_cut(title(header, summary), 200 if brief else 2000), 2)]
+    if glance.answer is not None:
+        answer = _cut(value_text(glance.answer), 200 if brief else 1000)
+        out += [Line([("answer", Tone.STRONG)], 1), Quote(answer, 2)]
+    who = ", ".join(f"{name} ({count})" for name, count in glance.agents.items())
+    out.append(Line([("agents ", Tone.DIM), (who if who else "none", Tone.NAME)], 1))
+    out.append(Line([("totals ", Tone.DIM), (totals_words(glance), Tone.PLAIN)], 1))
     names = [
         ("run", header.run_id),
         ("case", header.case_id),
         ("agent", header.agent_id),
         ("framework", header.framework),
     ]
-    said: list[Words] = [(f"{label} {value}", Tone.PLAIN) for label, value in names if value is not None]
+    said: list[Words] = [(f"{label} {value}", Tone.DIM) for label, value in names if value is not None]
     if said:
         out.append(Line(joined(said), 1))
-    who = ", ".join(f"{name} ({count})" for name, count in glance.agents.items())
-    out.append(Line([("agents ", Tone.DIM), (who if who else "none", Tone.NAME)], 1))
-    out.append(Line([("coverage ", Tone.DIM), (coverage_words(glance, summary), Tone.PLAIN)], 1))
+    out += [] if brief else _inputs(glance, summary)
+    out.append(Head(2, [("the record", Tone.STRONG)]))
+    out.append(Line([("record ", Tone.DIM), (_STATUS[summary.status], Tone.DIM)], 1))
+    out.append(Line([("coverage ", Tone.DIM), (coverage_words(glance, summary), Tone.DIM)], 1))
+    return [*out, *_warnings(summary, 3 if brief else WARNINGS)]
+
+
+WARNINGS = 40
+
+
+def totals_words(glance: Glance) -> str:
+    parts = [count(glance.steps, "step"), count(glance.model_steps, "model call")]
+    parts.append(count(glance.executions, "tool execution"))
     if glance.tokens_in is not None or glance.tokens_out is not None:
-        out.append(
-            Line([("tokens ", Tone.DIM), (f"{_n(glance.tokens_in)} in, {_n(glance.tokens_out)} out", Tone.PLAIN)], 1)
-        )
-    listed = 3 if brief else LISTED
-    return [*out, *_went_wrong(glance, listed), *([] if brief else _inputs(summary)), *_warnings(summary, listed)]
+        parts.append(f"tokens {_n(glance.tokens_in)} in, {_n(glance.tokens_out)} out")
+    if glance.seconds is not None:
+        parts.append(f"{glance.seconds:.3f} s")
+    return " · ".join(parts)
 
 
 def _cut(text: str, limit: int) -> str:
@@ -68,68 +82,101 @@ def count(number: int, what: str) -> str:
 
 
 def coverage_words(glance: Glance, summary: Summary) -> str:
+    """What was counted; what is zero is left out, but for what the counts are of."""
     c = summary.coverage
-    parts = [
-        count(glance.steps, "step"),
-        count(c.model_calls, "model call"),
-        count(c.tool_calls, "tool call"),
-        count(glance.links.get("exact", 0), "exact link"),
-        f"{c.ambiguous_links} ambiguous",
-        f"{c.unobserved_tool_executions} not observed",
-        count(c.unlinked_tool_calls, "execution") + " without a call",
-        "inference off" if c.inferred_links is None else f"{c.inferred_links} inferred",
-        count(c.file_changes, "file change"),
+    always = [count(c.model_calls, "model call"), count(c.tool_calls, "tool call")]
+    rest = [
+        (glance.links.get("exact", 0), count(glance.links.get("exact", 0), "exact link")),
+        (c.ambiguous_links, f"{c.ambiguous_links} ambiguous"),
+        (c.unobserved_tool_executions, f"{c.unobserved_tool_executions} not observed"),
+        (c.unlinked_tool_calls, count(c.unlinked_tool_calls, "execution") + " without a call"),
+        (1 if c.inferred_links is None else c.inferred_links, f"{c.inferred_links} inferred"),
+        (c.file_changes, count(c.file_changes, "file change")),
     ]
-    return ", ".join(parts)
+    if c.inferred_links is None:
+        rest[4] = (1, "inference off")
+    return ", ".join([*always, *(words for number, words in rest if number)])
 
 
 def _went_wrong(glance: Glance, listed: int) -> list[Block]:
-    if not glance.problems:
-        return [Head(2, [("✓ no failure, no gap recorded", Tone.GOOD)])]
-    failures = len(glance.failures)
-    word = count(failures, "failure") if failures else "no failure recorded"
-    more = len(glance.unsure)
-    words: list[Words] = [(word, Tone.BAD if failures else Tone.GOOD)]
-    if more:
-        words.append((f", {more} {'link or execution' if more == 1 else 'links or executions'} unsure", Tone.WARN))
-    out: list[Block] = [Head(2, [("what went wrong: ", Tone.STRONG), *words])]
-    ambiguous = [problem for problem in glance.unsure if problem.trouble is Trouble.AMBIGUOUS]
-    unseen = [problem for problem in glance.unsure if problem.trouble is Trouble.NOT_OBSERVED]
-    for what, found in (("failures", glance.failures), ("ambiguous links", ambiguous), ("not observed", unseen)):
-        out += [_problem(problem) for problem in found[:listed]]
-        if len(found) > listed:
-            rest = found[listed:]
-            ids = f"steps {rest[0].step_id} to {rest[-1].step_id}"
-            out.append(Line([(f"and {len(rest)} more: {what} ({ids})", Tone.WARN)], 1))
+    outcome = glance.outcome
+    failures = outcome.failures
+    if not failures:
+        if outcome.is_clean:
+            return [Line([("no failure recorded", Tone.DIM)], 1)]
+        return [Line([("no single failure was recorded", Tone.WARN)], 1)]
+    gone_on = sum(failure.recovered is True for failure in failures)
+    words: list[Words] = [("what went wrong: ", Tone.STRONG), (count(len(failures), "failure"), Tone.BAD)]
+    if gone_on:
+        words.append((f", {gone_on} of them recovered", Tone.PLAIN))
+    shown = chosen(failures, listed)
+    out: list[Block] = [Head(2, words), *(_failure(failure) for failure in shown)]
+    if len(failures) > len(shown):
+        ids = ranges(sorted({f.step_id for f in failures if f not in shown and f.step_id is not None}))
+        out.append(Line([(f"and {len(failures) - len(shown)} more: steps {ids}; see --failed", Tone.WARN)], 1))
     return out
 
 
-def _problem(problem: Problem) -> Line:
-    mark, tone = _MARK[problem.trouble]
-    words: list[Words] = [
-        (f"{mark} {problem.trouble}", tone),
-        (f"  step {problem.step_id}", Tone.STRONG),
-        (f"  {problem.agent if problem.agent is not None else '(agent not recorded)'}", Tone.NAME),
-        (f"  {problem.what}", Tone.PLAIN),
-    ]
-    if problem.detail:
-        first, _, rest = problem.detail.strip().partition("\n")
-        first = first if len(first) <= 120 and not rest else first[:119] + "…"
-        words.append((f"  {first}", Tone.DIM))
+def chosen(failures: list[Failure], most: int) -> list[Failure]:
+    """At most so many failures in their order: the last of those that nobody recovered from, then the first others."""
+    if len(failures) <= most:
+        return failures
+    open_ones = [n for n, failure in enumerate(failures) if failure.recovered is not True][-most:]
+    taken = set(open_ones)
+    for n in range(len(failures)):
+        if len(taken) == most:
+            break
+        taken.add(n)
+    return [failures[n] for n in sorted(taken)]
+
+
+def _failure(failure: Failure) -> Line:
+    tone = Tone.WARN if failure.recovered is True else Tone.BAD
+    where = f"step {failure.step_id}" if failure.step_id is not None else f"Input {failure.input_ordinal}"
+    if failure.step_id is None and failure.input_ordinal is None:
+        where = "run"
+    words: list[Words] = [(f"✗ {failure.kind}", tone), (f"  {where}", Tone.STRONG)]
+    words += [(f"  {name}", Tone.NAME) for name in (failure.agent, failure.tool) if name is not None]
+    if failure.reason:
+        words.append((f"  {failure.reason}", Tone.PLAIN))
+    recovery = recovery_words(failure)
+    if recovery is not None:
+        words.append((f"  ({recovery})", Tone.DIM))
     return Line(words, 1)
 
 
-def _inputs(summary: Summary) -> list[Block]:
+def _not_known(glance: Glance) -> list[Block]:
+    """One line for each sort of gap, with its steps."""
+    gaps: dict[GapKind, list[Gap]] = {}
+    for gap in glance.outcome.unknowns:
+        gaps.setdefault(gap.kind, []).append(gap)
+    if not gaps:
+        return []
+    out: list[Block] = [Head(2, [("what is not known", Tone.STRONG)])]
+    for kind, found in gaps.items():
+        names = list(dict.fromkeys(gap_words(gap) for gap in found))
+        said = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+        ids = sorted({gap.step_id for gap in found if gap.step_id is not None})
+        where = f"  steps {ranges(ids)}" if len(ids) > 1 else f"  step {ids[0]}" if ids else ""
+        sign = "~" if kind is GapKind.AMBIGUOUS else "?"
+        out.append(Line([(f"{sign} {kind}", Tone.WARN), (where, Tone.STRONG), (f"  {said}", Tone.PLAIN)], 1))
+    return out
+
+
+def _inputs(glance: Glance, summary: Summary) -> list[Block]:
     if not summary.inputs:
         return []
     out: list[Block] = [Head(2, [("inputs", Tone.STRONG)])]
-    for item in summary.inputs:
-        result = item.result.get("status") if item.result is not None else None
-        bad = result not in (None, "succeeded", "completed")
+    for item, end in zip(summary.inputs, glance.outcome.inputs, strict=True):
+        word = end.word if end.word is not None else str(end.status)
+        result = "no result recorded" if end.status is EndStatus.NOT_RECORDED else f"result {word}"
+        if end.stop_reason is not None:
+            result += f", stop reason {end.stop_reason}"
+        bad = end.status not in (EndStatus.SUCCEEDED, EndStatus.NOT_RECORDED)
         facts: list[Words] = [
             (f"input {item.ordinal}", Tone.STRONG),
             (_range(item.step_range), Tone.PLAIN),
-            ("no result recorded" if result is None else f"result {result}", Tone.BAD if bad else Tone.PLAIN),
+            (result, Tone.BAD if bad else Tone.PLAIN),
         ]
         if item.file_changes:
             facts.append((count(len(item.file_changes), "file change"), Tone.PLAIN))

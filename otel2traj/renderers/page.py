@@ -32,7 +32,7 @@ SCRIPTS: Final = (
 """Joined in this order into the one script of the page."""
 
 _BASE: Final = (
-    "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; base-uri 'none'; "
+    "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; "
     "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 
@@ -67,24 +67,24 @@ def packed_json(value: JsonValue) -> bytes:
     return zlib.compress(dumps(value), 6)
 
 
-def write_head(out: BinaryIO, name: str, *, live: bool = False) -> None:
+def write_head(out: BinaryIO, name: str, mode: str = "file") -> None:
     shell = asset("page.html")
     before, body = shell.split("<!--head-->")
     out.write(before.encode("utf-8"))
     head = (
-        f'<meta http-equiv="Content-Security-Policy" content="{policy(live=live)}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy(live=mode == "live")}">\n'
         f"<title>{html.escape(inline(name, 80))}</title>\n<style>{asset('page.css')}</style>\n"
     )
     out.write(head.encode("utf-8"))
     out.write(body.encode("utf-8"))
-    out.write(b'<script type="application/octet-stream" id="mode">%s</script>\n' % (b"live" if live else b"file"))
+    out.write(b'<script type="application/octet-stream" id="mode">%s</script>\n' % mode.encode("ascii"))
 
 
-def write_page(out: BinaryIO, bundles: Sequence[Bundle]) -> None:
+def write_page(out: BinaryIO, bundles: Sequence[Bundle], *, report: bool = False) -> None:
     """One page for one trajectory or many. The indexes come before the script and the parts after it, so that the
-    first picture waits for no part."""
+    first picture waits for no part. A `report` lays everything out on one sheet, for print."""
     name = bundles[0].index["title"] if len(bundles) == 1 else f"{len(bundles)} runs"
-    write_head(out, f"{name} · otel2traj")
+    write_head(out, f"{name} · otel2traj", "report" if report else "file")
     _data(out, "runs", packed_json([bundle.row for bundle in bundles]))
     for number, bundle in enumerate(bundles):
         _data(out, f"a{number}-index", packed_json(bundle.index))
@@ -98,7 +98,7 @@ def write_page(out: BinaryIO, bundles: Sequence[Bundle]) -> None:
 
 def write_live_page(out: BinaryIO) -> None:
     """The same page without data: it asks its own server for them."""
-    write_head(out, "live · otel2traj", live=True)
+    write_head(out, "live · otel2traj", "live")
     out.write(b"<script>" + script().encode("utf-8") + b"</script>\n</body>\n</html>\n")
 
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from ..errors import UsageError
-from ..model.link import ExecutionStatus
 from ..model.trajectory import Step, StepStatus, ToolLog
+from ..outcome import step_failures
 
 _RANGE = re.compile(r"\A\s*(\d+)?\s*(-)?\s*(\d+)?\s*\Z")
 
@@ -36,13 +36,9 @@ def exit_failed(log: ToolLog) -> bool:
     return (code is not None and code != 0) or status.get("signal") is not None
 
 
-def tool_failed(log: ToolLog) -> bool:
-    return log.execution_status is ExecutionStatus.ERROR or exit_failed(log)
-
-
 def step_failed(step: Step) -> bool:
-    """Whether the step, or a tool execution of it, is recorded as failed or as broken off."""
-    return step.status is not StepStatus.COMPLETE or any(tool_failed(log) for log in step.tool_logs)
+    """Whether the step records a failure of any kind, or was never answered."""
+    return step.status is not StepStatus.COMPLETE or bool(step_failures(step))
 
 
 @dataclass(frozen=True, slots=True)

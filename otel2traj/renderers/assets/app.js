@@ -11,9 +11,15 @@ const go = (at) => { if (at !== null && at !== undefined) location.hash = addres
 
 /** Follow the address: `#step-12`, `#overview`, `#runs`, each with `run-2/` before it where there are many runs. */
 async function follow() {
-  const parsed = /^#?(?:run-(\d+)\/)?(?:step-(\d+)|(overview|runs))?$/.exec(decodeURIComponent(location.hash));
+  const parsed = /^#?(?:run-(\d+)\/)?(?:step-(\d+)|(overview|runs))?$/.exec(location.hash);
   const wanted = parsed && parsed[1] ? Number(parsed[1]) - 1 : state.run ? state.run.number : 0;
   if (!state.runs.length) return draw(async () => [el("h2", { id: "heading" }, "Nothing recorded yet"), el("p", { class: "muted" }, "This page fills as evidence arrives.")]);
+  if (!parsed || (parsed[1] && !state.runs[wanted])) {
+    if (!state.run) await openRun(0);
+    const there = state.runs.length > 1 ? "Runs 1 to " + state.runs.length + ", each with an overview and its steps." : "The overview, and steps " + state.run.index.steps.length + " in all.";
+    return draw(async () => [el("h2", { id: "heading", tabIndex: -1 }, "This link leads nowhere"),
+      el("p", null, "There is nothing at ", el("span", { class: "mono" }, location.hash), " in this page. What it has: " + there), el("p", null, el("a", { href: "#" + prefix(state.run) + "overview" }, "Go to the overview"))], "nowhere");
+  }
   if (!state.run || state.run.number !== wanted) await openRun(Math.max(0, Math.min(wanted, state.runs.length - 1)));
   const many = state.runs.length > 1;
   name(state.run);
@@ -21,7 +27,8 @@ async function follow() {
     history.replaceState(null, "", "#" + prefix(state.run) + location.hash.replace(/^#/, ""));
   if (parsed && parsed[2]) {
     const at = state.run.rowOf.get(Number(parsed[2]));
-    return at === undefined ? draw(async () => [el("h2", { id: "heading" }, "There is no step " + parsed[2])]) : showStep(at);
+    return at === undefined ? draw(async () => [el("h2", { id: "heading", tabIndex: -1 }, "There is no step " + parsed[2]),
+      el("p", null, "This run has " + number(state.run.index.steps.length) + " steps. ", el("a", { href: "#" + prefix(state.run) + "overview" }, "Go to the overview"))], "nowhere") : showStep(at);
   }
   state.at = null;
   list.select(null);
@@ -48,10 +55,10 @@ async function openRun(number, version) {
 }
 
 function name(run) {
-  const [tone, words] = STATUS[run.index.status], title = visible(run.index.title.replace(/\s+/g, " "));
+  const [mark, words] = run.index.ended, tone = TONES[mark] ?? "plain", title = visible(run.index.title.replace(/\s+/g, " "));
   byId("status").hidden = false;
   byId("status").className = "pill " + tone;
-  byId("status").textContent = words;
+  byId("status").textContent = mark + " " + words;
   byId("title").textContent = byId("title").title = title.slice(0, 300);
   document.title = title.slice(0, 80) + " · otel2traj";
   byId("pick").value = String(run.number);
@@ -79,7 +86,7 @@ function filter() {
   lanes.select(state.at);
   const failed = steps.filter(rowFailed).length, unsure = steps.filter(rowUnsure).length;
   byId("by-failed").textContent = "✗ Failures " + failed;
-  byId("by-unsure").textContent = "? Unsure " + unsure;
+  byId("by-unsure").textContent = "? Not known " + unsure;
   if (!state.words) byId("found").textContent = shown.length === steps.length ? number(steps.length) + " steps" : number(shown.length) + " of " + number(steps.length) + " steps";
 }
 
@@ -251,7 +258,7 @@ async function take(news) {
 function showRuns() {
   byId("pick-box").hidden = state.runs.length < 2;
   if (byId("pick").childElementCount === state.runs.length) return;
-  byId("pick").replaceChildren(...state.runs.map((one, n) => el("option", { value: String(n) }, STATUS[one.status][1].slice(0, 1) + " " + one.label)));
+  byId("pick").replaceChildren(...state.runs.map((one, n) => el("option", { value: String(n) }, one.ended[0] + " " + one.label)));
   if (state.run) byId("pick").value = String(state.run.number);
 }
 
@@ -259,7 +266,12 @@ async function start() {
   if (LIVE) { await follow(); poll(); return; }
   state.runs = await packedJson("runs");
   showRuns();
-  await follow();
+  if (MODE === "report") {
+    document.body.classList.add("report");
+    await openRun(0);
+    await draw(async () => { const all = []; for (let n = 0; n < state.runs.length; n++) all.push(...await reportView(n ? await Run.load(n) : state.run)); return all; }, "report");
+    for (const box of document.querySelectorAll("details")) box.open = true;
+  } else await follow();
   performance.mark("shown");
 }
 

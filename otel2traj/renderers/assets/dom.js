@@ -56,6 +56,44 @@ const isCut = (value) => isObject(value) && value.truncated === true && "sha256"
 const number = (value) => value.toLocaleString("en-US");
 const pill = (tone, ...words) => el("span", { class: "pill " + tone }, ...words);
 
+const TONES = { "✓": "good", "✗": "bad", "~": "warn", "?": "plain" };
+/** How a run ended, as a pill: `[mark, words, reason, said by]` of the index. */
+const endedPill = ([mark, words]) => pill(TONES[mark] ?? "plain", mark + " " + words);
+
+/** A button that copies a text; where the browser gives no clipboard to this page, it says so. */
+function copyButton(text) {
+  const button = el("button", { type: "button", class: "small copy" }, "Copy");
+  button.addEventListener("click", async () => {
+    try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; } catch { button.textContent = "No clipboard here"; }
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+  return button;
+}
+
+const TREE = 60000;
+
+/** A recorded value: JSON laid out with folding, in a value or in a text; anything else as `content`. */
+function valueView(value, className) {
+  let data = value;
+  if (typeof value === "string" && value.length <= TREE && /^\s*[[{]/.test(value)) {
+    try { data = parseExact(value); } catch { data = value; }
+  }
+  const text = valueText(value);
+  const tree = data !== null && typeof data === "object" && !(data instanceof Digits) && !isCut(data) && text.length > 96 && text.length <= TREE;
+  return el("div", { class: "value" }, copyButton(text), tree ? el("div", { class: "tree" }, branch(null, data, 0)) : content(text, className));
+}
+
+function branch(key, value, depth) {
+  const name = key === null ? null : el("span", { class: "key" }, key + ": ");
+  if (value === null || typeof value !== "object" || value instanceof Digits)
+    return el("div", { class: "leaf" }, name, typeof value === "string" ? content(value) : el("span", { class: "mono" }, JSON.stringify(value)));
+  const entries = Array.isArray(value) ? value.map((item, n) => [String(n), item]) : Object.entries(value);
+  const size = Array.isArray(value) ? "[" + entries.length + "]" : "{" + entries.length + "}";
+  if (!entries.length) return el("div", { class: "leaf" }, name, el("span", { class: "mono" }, Array.isArray(value) ? "[]" : "{}"));
+  return el("details", { open: depth < 2 || entries.length < 4 && depth < 4 }, el("summary", null, name, el("span", { class: "muted mono" }, size)),
+    entries.map(([inner, item]) => branch(inner, item, depth + 1)));
+}
+
 const LONG = 6000;
 
 /** Content in a box; a long one opens on demand, piece by piece, so that one huge value cannot stall the page. */

@@ -8,7 +8,7 @@ async function stepView(run, at, go) {
   const record = await run.step(at), row = run.index.steps[at], step = record.i;
   const parts = [
     stepHead(run, at, row, step, go),
-    stepBanner(step),
+    stepBanner(row, step),
     await inputView(run, at, record, go),
     ...answerView(step),
     step.tool_logs.length > 0 && el("h3", null, step.tool_logs.length === 1 ? "Tool" : step.tool_logs.length + " tools"),
@@ -40,10 +40,21 @@ function stepHead(run, at, row, step, go) {
       step.purpose !== "unknown" && fact("purpose", step.purpose)));
 }
 
-function stepBanner(step) {
+function stackView(evidence) {
+  const told = evidence.exception;
+  if (!isObject(told) || typeof told.stacktrace !== "string") return null;
+  return el("details", { class: "box" }, el("summary", null, "Stack of " + (told.type ?? "the error")), valueView(told.stacktrace));
+}
+
+function stepBanner(row, step) {
   const out = [];
-  if (said(step.output.wire_error))
-    out.push(el("div", { class: "banner bad" }, el("strong", null, "✗ The call failed on the wire"), content(valueText(step.output.wire_error))));
+  for (const failure of row[ROW.failures].filter((one) => one[FAILURE.tool] === null))
+    out.push(el("div", { class: "banner bad" }, el("strong", null, "✗ " + failure[FAILURE.kind]), " ", el("span", { class: "mono" }, failure[FAILURE.reason])));
+  if (said(step.output.http_status)) out.push(el("p", { class: "muted" }, "HTTP status " + step.output.http_status));
+  for (const key of ["wire_error", "error"])
+    if (said(step.output[key])) out.push(el("div", { class: "box" }, el("strong", null, key === "error" ? "Error" : "Wire error"), valueView(step.output[key])));
+  const stack = stackView(step.evidence);
+  if (stack) out.push(stack);
   if (step.output.output_source === "framework")
     out.push(el("div", { class: "banner warn" }, "The answer below is the framework's record; the wire holds none."));
   const guess = step.evidence.inferred_call;
@@ -162,17 +173,38 @@ function logView(run, record, log, go) {
       log.tool_call_id !== null && el("span", { class: "mono muted" }, log.tool_call_id)));
   if (isObject(guess))
     box.append(el("p", null, "Inferred, not linked: the execution is probably ", el("a", { href: "#step-" + guess.step_id }, "step " + guess.step_id), ", by rule " + guess.rule + "."));
-  if (said(log.input_arguments)) box.append(el("h4", null, "Arguments"), el("div", { class: "inset" }, content(valueText(log.input_arguments))));
-  if (said(log.outputs)) box.append(el("h4", null, "Output"), el("div", { class: "inset" }, content(valueText(log.outputs))));
+  if (said(log.input_arguments)) box.append(el("h4", null, "Arguments"), el("div", { class: "inset" }, valueView(log.input_arguments)));
+  if (said(log.outputs)) box.append(el("h4", null, "Output"), el("div", { class: "inset" }, valueView(log.outputs)));
   else if (log.execution_status === "not_observed") box.append(el("p", { class: "muted" }, "The model asked for this; no execution of it was recorded."));
-  if (isObject(log.evidence.reported_result) && log.execution_status === "not_observed")
-    box.append(el("p", { class: "muted" }, "A later request reports a result for this call (interaction ", el("span", { class: "mono" }, log.evidence.reported_result.interaction_id), ")."));
+  if (said(log.evidence.error)) box.append(el("h4", null, "Error"), el("div", { class: "inset" }, valueView(log.evidence.error)));
+  const stack = stackView(log.evidence);
+  if (stack) box.append(stack);
+  if (isObject(log.evidence.reported_result) && log.execution_status === "not_observed") box.append(reportedView(run, log));
   if (Array.isArray(log.evidence.candidates))
     box.append(el("p", null, "Candidates, none taken as fact: ", el("span", { class: "mono" }, log.evidence.candidates.map(valueText).join(", "))));
   if (Array.isArray(log.evidence.records) && log.evidence.records.length) box.append(el("h4", null, "Evidence"), ...places(run, record, log.evidence).childNodes);
   return box;
 }
 
+/** What a later request told the model of a call whose execution nobody recorded: the text, and where it stands. */
+function reportedView(run, log) {
+  const told = log.evidence.reported_result, at = run.rowOf.get(told.step_id);
+  const box = el("p", { class: "muted" }, "Reported to the model by ", said(told.step_id) ? el("a", { href: "#step-" + told.step_id }, "step " + told.step_id) : "a later request");
+  if (at !== undefined) fillReported(run, at, log.tool_call_id, box).catch((err) => box.append(" (" + err.message + ")"));
+  return box;
+}
+
+async function fillReported(run, at, id, box) {
+  const record = await run.step(at), numbers = record.m ? numbersOf(record.m) : [];
+  for (let n = numbers.length - 1; n >= 0; n--) {
+    const found = readMessage(await run.value(numbers[n])).pieces.find((one) => one.kind === "tool result" && one.id === id);
+    if (!found) continue;
+    box.append(", message " + (n + 1) + ":");
+    box.after(el("div", { class: "inset" }, valueView(found.value)));
+    return;
+  }
+}
+
 function more(title, value) {
-  return el("details", { class: "box" }, el("summary", null, title), content(JSON.stringify(value, null, 2)));
+  return el("details", { class: "box" }, el("summary", null, title), valueView(value));
 }

@@ -1,9 +1,10 @@
 // The data of the page: compressed parts that are opened when somebody looks, and a few kept open.
 
 const ROW = { id: 0, ordinal: 1, agent: 2, kind: 3, source: 4, start: 5, end: 6, model: 7, status: 8, tokensIn: 9,
-  tokensOut: 10, preview: 11, logs: 12, inferred: 13, part: 14, at: 15 };
-const LOG = { tool: 0, execution: 1, link: 2, exit: 3, exitFailed: 4, inferred: 5 };
-const LIVE = byId("mode").textContent === "live";
+  tokensOut: 10, preview: 11, logs: 12, inferred: 13, failures: 14, part: 15, at: 16 };
+const LOG = { tool: 0, execution: 1, link: 2, exit: 3, exitFailed: 4, inferred: 5, start: 6, end: 7 };
+const FAILURE = { kind: 0, reason: 1, tool: 2 };
+const MODE = byId("mode").textContent, LIVE = MODE === "live";
 const OPEN_PARTS = 24;
 
 async function inflate(bytes) {
@@ -102,7 +103,7 @@ class Run {
 }
 
 /** Whether a row holds a failure; whether a link or an execution of it is unsure. */
-const rowFailed = (row) => row[ROW.status] !== "complete" || row[ROW.logs].some(logFailed);
+const rowFailed = (row) => row[ROW.failures].length > 0 || row[ROW.status] !== "complete";
 const logFailed = (log) => log[LOG.execution] === "error" || log[LOG.exitFailed];
 const rowUnsure = (row) => row[ROW.inferred] ||
   row[ROW.logs].some((log) => log[LOG.link] === "ambiguous" || log[LOG.execution] === "not_observed" || log[LOG.inferred]);

@@ -40,7 +40,7 @@ def unpack(bundle: Bundle) -> list[dict[str, Any]]:
     assert [part["f"] for part in opened] == bundle.index["firsts"]
     steps = []
     for row in bundle.index["steps"]:
-        record = opened[row[14]]["s"][row[15]]
+        record = opened[row[15]]["s"][row[16]]
         one = dict(record["i"])
         asked = dict(one["input"])
         if "m" in record:
@@ -94,14 +94,18 @@ def test_the_index_says_what_a_list_needs(fixtures: Path) -> None:
     assert index["agents"] == ["lead", "lead/researcher"]
     assert [row[0] for row in index["steps"]] == list(range(1, 9))
     second = index["steps"][1]
-    assert [[index["tools"][log[0]], *log[1:]] for log in second[12]] == [
+    assert [[index["tools"][log[0]], *log[1:6]] for log in second[12]] == [
         ["run_command", "succeeded", "exact", "exit 3", True, False],
         ["read_file", "not_observed", "none", None, False, False],
     ]
     assert second[6] - second[5] == 109
     assert index["steps"][2][9] is None, "no usage recorded is not zero"
     assert index["steps"][4][9] == 0, "and zero is an answer"
-    assert (index["failures"], index["unsure"]) == (3, 3)
+    assert (index["failures"], index["unsure"]) == (4, 3)
+    assert index["ended"] == ["✗", "failed", "agent stopped before it answered", "input_result"]
+    assert second[14] == [
+        ["non-zero exit", "exit 3: sync: cannot reach host … sync: giving up after 3 tries", "run_command"]
+    ]
 
 
 def test_inference_can_be_left_out(fixtures: Path) -> None:

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from otel2traj.model.link import ExecutionStatus, LinkStatus
-from otel2traj.model.trajectory import StepKind, StepStatus
-from otel2traj.renderers.glance import Glance, Trouble, exit_words, step_problems
-from tests.factory import not_observed, step, tool_log
+from otel2traj.outcome import Ended, EndStatus, Failure, FailureKind
+from otel2traj.renderers.glance import Glance, ended_words, exit_words
+from tests.factory import step, tool_log
 
 
-def test_problems_are_told_apart() -> None:
-    glance = Glance()
-    glance.add(step(1, tool_log(execution_status=ExecutionStatus.ERROR, outputs="boom")))
-    glance.add(step(2, tool_log(exit_status={"exitCode": 3, "signal": None})))
-    glance.add(step(3, not_observed(), tool_log(link=LinkStatus.AMBIGUOUS, outputs=None)))
-    glance.add(step(4, status=StepStatus.FAILED, output={"wire_error": "gone"}))
-    glance.add(step(5, status=StepStatus.INCOMPLETE))
-    glance.add(step(6, tool_log(outputs="Error: only words")))
-    found = [(problem.step_id, problem.trouble) for problem in glance.problems]
-    assert found == [
-        (1, Trouble.TOOL_ERROR),
-        (2, Trouble.EXIT_NONZERO),
-        (3, Trouble.NOT_OBSERVED),
-        (3, Trouble.AMBIGUOUS),
-        (4, Trouble.STEP_FAILED),
-        (5, Trouble.STEP_INCOMPLETE),
-    ]
-    assert glance.problems[1].detail == "exit 3: found"
-    assert len(glance.failures) == 4
-
-
-def test_a_failed_execution_that_is_a_step_counts_once() -> None:
-    failed = tool_log(execution_status=ExecutionStatus.ERROR)
-    alone = step(1, failed, kind=StepKind.TOOL_ONLY, status=StepStatus.FAILED)
-    assert [problem.trouble for problem in step_problems(alone)] == [Trouble.TOOL_ERROR]
-    asked = step(1, failed, status=StepStatus.FAILED)
-    assert [problem.trouble for problem in step_problems(asked)] == [Trouble.STEP_FAILED, Trouble.TOOL_ERROR]
+def test_how_a_run_ended_in_a_mark_and_words() -> None:
+    boom = Failure(FailureKind.TOOL, "RuntimeError", "boom", step_id=2)
+    cut = Failure(FailureKind.LENGTH, "finish_reason length")
+    told = {
+        ended_words(Ended(EndStatus.SUCCEEDED)): ("✓", "succeeded", ""),
+        ended_words(Ended(EndStatus.SUCCEEDED, caveat=cut)): (
+            "~",
+            "succeeded",
+            "but the last answer: answer cut at a length limit: finish_reason length",
+        ),
+        ended_words(Ended(EndStatus.FAILED, reason=boom)): ("✗", "failed", "step 2: tool error: RuntimeError: boom"),
+        ended_words(Ended(EndStatus.FAILED)): ("✗", "failed", "no reason was recorded"),
+        ended_words(Ended(EndStatus.OTHER, "half done")): ("✗", "half done", "no reason was recorded"),
+        ended_words(Ended(EndStatus.NOT_RECORDED, reason=boom)): (
+            "✗",
+            "end not recorded, last error",
+            "step 2: tool error: RuntimeError: boom",
+        ),
+        ended_words(Ended(EndStatus.NOT_RECORDED)): (
+            "?",
+            "end not recorded",
+            "no result and no error says how it ended",
+        ),
+    }
+    for found, wanted in told.items():
+        assert found == wanted
 
 
 def test_tokens_keep_nothing_said_and_zero_apart() -> None:

@@ -19,27 +19,45 @@ def failing(number: int) -> str:
 def test_many_failures_are_listed_in_part_and_counted() -> None:
     text = failing(LISTED + 3)
     assert text.count("✗ tool error  step") == LISTED
-    assert f"and 3 more: failures (steps {LISTED + 1} to {LISTED + 3})" in text
+    assert f"and 3 more: steps {LISTED + 1}–{LISTED + 3}; see --failed" in text
     assert f"{LISTED + 3} failures" in text
-    assert "1 failure ==" in failing(1)
+    assert "1 failure, 1 of them recovered ==" in failing(1)
 
 
-def test_failures_come_before_what_is_unsure_and_in_their_order() -> None:
-    error = tool_log(execution_status=ExecutionStatus.ERROR, name="late")
+def test_what_nobody_recovered_from_is_among_those_that_are_listed() -> None:
+    error = tool_log(execution_status=ExecutionStatus.ERROR, outputs="it was this")
+    steps = [step(n, tool_log(execution_status=ExecutionStatus.ERROR)) for n in range(1, LISTED + 3)]
+    last = step(LISTED + 3, error)
+    failed = SdkInput("0001", None, "Do it.", [1, LISTED + 3], {"status": "failed"}, [])
+    lines = render("text", trajectory(*steps, last, inputs=[failed])).splitlines()
+    assert lines[0] == f"✗ failed: step {LISTED + 3}: tool error: it was this"
+    assert any("it was this" in line for line in lines[2:15])
+
+
+def test_failures_come_before_what_is_not_known() -> None:
+    error = tool_log(execution_status=ExecutionStatus.ERROR, name="late", outputs="boom")
     lines = render("text", trajectory(step(1, not_observed(name="early")), step(2, error))).splitlines()
-    listed = [line.split()[-1] for line in lines if "  step " in line and ("✗" in line or "? not" in line)]
-    assert listed[0] == "found"
-    assert [line for line in lines if "? not observed  step 1" in line]
+    assert lines.index("  ✗ tool error  step 2  lead  late  boom  (recovered)") < lines.index(
+        "  ? execution not observed  step 1  early"
+    )
 
 
-def test_one_is_one() -> None:
+def test_no_failure_is_said_only_where_nothing_says_otherwise() -> None:
+    assert "no failure recorded" in render("text", trajectory(step(1)))
+    failed = SdkInput("0001", None, "Do it.", [1, 1], {"status": "failed"}, [])
+    text = render("text", trajectory(step(1), inputs=[failed]))
+    assert text.startswith("✗ failed: no reason was recorded\n")
+    assert "no failure recorded" not in text
+
+
+def test_zeros_are_folded() -> None:
     text = render("text", trajectory(step(1, tool_log())))
-    assert "1 step, 1 model call, 1 tool call, 1 exact link, 0 ambiguous" in text
+    assert "coverage 1 model call, 1 tool call, 1 exact link\n" in text
 
 
-def test_inference_that_was_off_is_not_none_found() -> None:
+def test_inference_that_was_off_is_said() -> None:
     assert "inference off" in render("text", trajectory(step(1), coverage=Coverage(inferred_links=None)))
-    assert "0 inferred" in render("text", trajectory(step(1), coverage=Coverage(inferred_links=0)))
+    assert "infer" not in render("text", trajectory(step(1), coverage=Coverage(inferred_links=0)))
 
 
 def test_an_input_without_a_result_or_a_step_says_so() -> None:
