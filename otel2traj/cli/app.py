@@ -34,6 +34,8 @@ COMMANDS: tuple[str, ...] = (
     "export",
     "match",
     "attribute",
+    "compare",
+    "diff",
     "prov",
     "corpus",
 )
