@@ -22,7 +22,7 @@ from .enclosed_calls import find_enclosed_calls
 from .ends import read_ends
 from .graph_nodes import GraphNodes
 from .indexing import Progress, index_attempt
-from .plan import plan_steps
+from .plan import Plan, plan_steps
 from .readings import Readings
 
 
@@ -99,13 +99,18 @@ class BuildSession:
             yield from self._build(conversation)
 
     def _build(self, conversation: Conversation) -> Iterator[Event]:
+        plan = self.plan(conversation)
+        ends = read_ends(self.archive, self.index, conversation.heads)
+        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, self._nodes, ends)
+        return builder.run()
+
+    def plan(self, conversation: Conversation) -> Plan:
+        """How the records of a conversation are paired. Once for each: pairing notes on the heads what it found."""
         keys = conversation.documents.keys()
         keys.by_response_id = self._told_inputs
-        nodes = self._nodes
-        plan = plan_steps(self.index, conversation.wires, conversation.heads, keys, nodes, inference=self._inference)
-        ends = read_ends(self.archive, self.index, conversation.heads)
-        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, nodes, ends)
-        return builder.run()
+        return plan_steps(
+            self.index, conversation.wires, conversation.heads, keys, self._nodes, inference=self._inference
+        )
 
     def what_was_read(self) -> str:
         return what_was_read(self.index)

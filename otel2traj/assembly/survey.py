@@ -8,6 +8,7 @@ from .. import dialects
 from ..canonical import JsonObject
 from ..model.evidence import SpanRecord
 from ..model.heads import Recorder, SpanHead
+from ..model.link import LinkStatus
 from ..model.reading import Role
 from .session import BuildSession
 
@@ -52,10 +53,29 @@ def survey(session: BuildSession) -> JsonObject:
         "dialects": {name: dict(sorted(found.items())) for name, found in sorted(per_dialect.items())},
         "scopes": dict(sorted(scopes.items())),
         "counts": dict(sorted(index.counts.items())),
+        **_pairing(session),
         "unmapped_attributes": _unmapped(session, heads),
         "missing": _missing(session, heads),
         "notices": sorted({notice.render() for notice in [*index.notices, *archive.notices]}),
     }
+
+
+def _pairing(session: BuildSession) -> JsonObject:
+    """Joins of wire calls with spans and links of tool calls with executions, counted by rule; what is not exact by
+    its status, with the respects in which records contradict each other."""
+    joins: Counter[str] = Counter()
+    links: Counter[str] = Counter()
+    contradicted: Counter[str] = Counter()
+    for conversation in session.conversations:
+        plan = session.plan(conversation)
+        for call in plan.calls():
+            joins[call.join or ("wire alone" if call.wire is not None else "span alone")] += 1
+        for link in (link for found in plan.links.values() for link in found):
+            links[link.rule or link.status] += 1
+            if link.status is LinkStatus.AMBIGUOUS:
+                contradicted.update({word for witness in link.witnesses for word in witness.contradictions()})
+    counted = {"joins": joins, "links": links, "contradicted": contradicted}
+    return {name: dict(sorted(found.items())) for name, found in counted.items()}
 
 
 def _unmapped(session: BuildSession, heads: list[SpanHead]) -> JsonObject:

@@ -69,6 +69,9 @@ class ToolLogs:
                     "step_id": link.inferred.step_id,
                     "interaction_id": identity(link.inferred)["interaction_id"],
                 }
+                theirs = link.inferred.tool_call_id()
+                if theirs is not None:
+                    log.evidence["inferred"]["recorded_id"] = theirs
             if link.reported_by is not None:
                 log.evidence["reported_result"] = {
                     "interaction_id": interaction_id(link.reported_by.interaction_key()),

@@ -42,6 +42,12 @@ def _lines(found: dict[str, Any]) -> list[str]:
     for part in named:
         spans = f"{part['model_spans']} model spans, {part['tool_spans']} tool spans"
         out.append(f"conversation {part['name']}: {part['inputs']} inputs, {spans}, {part['wire_calls']} wire calls")
+    for what, counts in (("model calls by join", "joins"), ("tool calls by link", "links")):
+        if found[counts]:
+            out.append(f"{what}: " + ", ".join(f"{count} {rule}" for rule, count in found[counts].items()))
+    if found["contradicted"]:
+        told = ", ".join(f"{count} in {respect}" for respect, count in found["contradicted"].items())
+        out.append(f"ambiguous links whose records contradict each other: {told}")
     if found["missing"]:
         out.append("missing:")
     last = None

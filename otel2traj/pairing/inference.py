@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 
-from ..model.heads import Execution, ToolLink
-from ..model.link import InferenceRule, LinkStatus
+from ..model.heads import Execution, Recorder, ToolLink
+from ..model.link import InferenceRule, LinkStatus, Word
+from .witness import names
 
 Key = Hashable | None
 
 
 def infer(links: Iterable[ToolLink], unlinked: Iterable[Execution]) -> int:
-    """Set `inferred` on the links that have exactly one partner; returns how many."""
+    """Set `inferred` on the links that have exactly one partner; returns how many.
+
+    Two recorded ids that differ say that the two are not one, unless the run's executions never bear an id that a
+    model emitted: then their ids are of another numbering, and say nothing.
+    """
+    links = list(links)
+    one_numbering = any(link.candidates for link in links)
     open_links = [link for link in links if link.status is LinkStatus.NONE and link.call.ordinal is not None]
     open_executions = [execution for execution in unlinked if execution.ordinal is not None]
     rules: list[tuple[InferenceRule, Callable[[ToolLink], Key], Callable[[Execution], Key]]] = [
@@ -25,7 +32,11 @@ def infer(links: Iterable[ToolLink], unlinked: Iterable[Execution]) -> int:
     ]
     count = 0
     for rule, of_link, of_execution in rules:
-        pairs = _unique_pairs(open_links, open_executions, of_link, of_execution)
+        pairs = [
+            (link, execution)
+            for link, execution in _unique_pairs(open_links, open_executions, of_link, of_execution)
+            if not _contradicted(link, execution, one_numbering)
+        ]
         for link, execution in pairs:
             link.inferred, link.inferred_rule = execution, rule
         count += len(pairs)
@@ -35,14 +46,24 @@ def infer(links: Iterable[ToolLink], unlinked: Iterable[Execution]) -> int:
     return count
 
 
+def _contradicted(link: ToolLink, execution: Execution, one_numbering: bool) -> bool:
+    mine, theirs = link.emitted.id, execution.tool_call_id()
+    if one_numbering and mine is not None and theirs is not None:
+        return True
+    name = names(link.emitted.name, execution.tool_name())
+    if all(head.recorder is Recorder.ACP for head in execution.heads()):
+        name = Word.SILENT  # an ACP title is for people
+    return name is Word.CONTRADICTS
+
+
 def _call_arguments(link: ToolLink) -> Key:
-    name, arguments = link.emitted.name, link.emitted.arguments
-    return None if name is None or arguments is None else (name, arguments.sha256)
+    name, given = link.emitted.name, link.emitted.arguments
+    return None if name is None or given is None else (name, given.sha256)
 
 
 def _execution_arguments(execution: Execution) -> Key:
-    name, arguments = execution.tool_name(), execution.head.arguments
-    return None if name is None or arguments is None else (name, arguments.sha256)
+    name, given = execution.tool_name(), execution.head.arguments
+    return None if name is None or given is None else (name, given.sha256)
 
 
 def _unique_pairs(

@@ -135,8 +135,27 @@ class StepLayout:
             out.append(Line([(said, Tone.DIM)], 2))
         candidates = log.evidence.get("candidates")
         if isinstance(candidates, list):
-            out.append(Line([(f"candidates: {', '.join(map(value_text, candidates))}", Tone.WARN)], 2))
+            emitters = log.evidence.get("emitters")
+            out.append(Line([(f"emitted by {emitters} answers, candidates: {len(candidates)}", Tone.WARN)], 2))
+            for candidate in candidates:
+                out += _candidate(candidate)
         return out + _places(log.evidence, 2)
+
+
+def _candidate(candidate: JsonValue) -> list[Block]:
+    """An execution that may be the one: what is recorded of it, and what it and the call say of each other."""
+    if not isinstance(candidate, dict):
+        return [Line([(value_text(candidate), Tone.WARN)], 3)]
+    witness = candidate.get("witness")
+    said = witness.items() if isinstance(witness, dict) else ()
+    words: list[Words] = [(str(candidate.get("tool_name") or "(no name recorded)"), Tone.NAME)]
+    words += [(f"{name} {word}", Tone.BAD if word == "contradicts" else Tone.DIM) for name, word in said]
+    words.append((f"interaction {candidate.get('interaction_id')}", Tone.DIM))
+    out: list[Block] = [Line([("candidate ", Tone.WARN), *joined(words)], 3)]
+    for what, key in (("arguments", "input_arguments"), ("output", "outputs")):
+        if candidate.get(key) is not None:
+            out.append(Line([(f"its {what}: {value_text(candidate[key])}", Tone.DIM)], 4))
+    return out
 
 
 def _head(step: Step, inference: bool) -> list[Block]:
