@@ -272,7 +272,8 @@ def called_in(message: Message) -> tuple[str, ...]:
     """The ids of the tool calls in a message of a history. Kept with the message, which histories share."""
     found = message.called
     if found is None:
-        found = message.called = tuple(part.id for part in calls_in(message.parts) if part.id is not None)
+        ids = (part.id for part in calls_in(message.parts) if part.id is not None)
+        found = message.called = tuple(dict.fromkeys(ids))
     return found
 
 

@@ -207,6 +207,8 @@ def _scope(call: ModelCall, execution: Execution, scopes: Scopes) -> Word:
         return Word.SILENT
     mine = by if by.role is Role.TOOL_EXECUTION else scopes.of(by)[0]
     theirs = scopes.of(outermost)[0]
+    while theirs is not None and theirs.tool_call_id is None and theirs.tool_name == execution.tool_name():
+        theirs = scopes.of(theirs)[0]  # another recording of the tool around it, or the tool itself: no other scope
     return Word.AGREES if mine is theirs else Word.CONTRADICTS
 
 
