@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from ..canonical import JsonObject, JsonValue
-from ..messages.nested import decode, string
+from ..messages.nested import decode, ident, string
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Role
 from .base import Marks
 from .bodies import put_parameters, read_request, read_response, usage_of
 from .draft import Draft
+from .gen_ai_keys import OPERATIONS
 from .kit import SpanDialect
 from .mlflow import put_texts
 from .table import AttributeTable
@@ -28,6 +29,20 @@ _INVENTED: Final[Mapping[str, tuple[JsonValue, ...]]] = {
     "presence_penalty": (0, "0"),
 }
 """Values that the SDK writes where the caller said nothing."""
+
+
+_NATIVE_ROLES: Final[Mapping[str, Mapping[str, Role]]] = {
+    "gen_ai.operation.name": OPERATIONS,
+    "openinference.span.kind": {
+        "LLM": Role.MODEL_CALL,
+        "TOOL": Role.TOOL_EXECUTION,
+        "AGENT": Role.AGENT,
+        "CHAIN": Role.CHAIN,
+    },
+}
+"""Attributes of other conventions that say what a span is."""
+_NATIVE_AGENTS: Final = ("gen_ai.agent.name", "agent.name")
+_NATIVE_TOOLS: Final = ("gen_ai.tool.name", "tool.name")
 
 
 class Langfuse(SpanDialect):
@@ -55,25 +70,33 @@ class Langfuse(SpanDialect):
     def confirms(self, span: SpanRecord) -> bool:
         return any(key.startswith(_PREFIX) for key in span.attributes)
 
+    def role(self, span: SpanRecord) -> Role | None:
+        """What came by OTLP keeps its own attributes: where those say what a span is, they are heard."""
+        own, native = super().role(span), _native_role(span)
+        return own if native is None or native is own else None
+
     def classify(self, span: SpanRecord) -> Classified:
         found = super().classify(span)
-        if found.role is Role.AGENT:
+        if found.role is Role.AGENT and not any(key in span.attributes for key in _NATIVE_AGENTS):
             found.agent_name = string(span.name)
         return found
 
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         given, answer = draft.attributes.get(f"{_PREFIX}input"), draft.attributes.get(f"{_PREFIX}output")
-        if draft.role is Role.MODEL_CALL:
+        role = draft.role or _native_role(span)
+        if role is Role.MODEL_CALL:
             self._model(draft, given, answer)
-        elif draft.role is Role.TOOL_EXECUTION:
-            draft.put("tool_name", string(span.name))
+        elif role is Role.TOOL_EXECUTION:
+            named = next((string(span.attributes[key]) for key in _NATIVE_TOOLS if key in span.attributes), None)
+            draft.put("tool_name", named or string(span.name))
+            draft.put("tool_call_id", ident(draft.attributes.get("gen_ai.tool.call.id")))
             draft.put("arguments", tool_input(given))
             result = tool_result(answer)
             if result is not None:
                 draft.put("tool_call_id", result.call_id)
                 draft.put("result", result.content)
                 draft.put("is_error", result.is_error)
-        elif draft.role in (Role.AGENT, Role.CHAIN):
+        elif role in (Role.AGENT, Role.CHAIN):
             put_texts(draft, decode(given, repair=False).value, decode(answer, repair=False).value)
 
     def _model(self, draft: Draft, given: JsonValue, answer: JsonValue) -> None:
@@ -94,6 +117,11 @@ class Langfuse(SpanDialect):
 
 def _said(parameters: JsonObject) -> JsonObject:
     return {key: value for key, value in parameters.items() if value not in _INVENTED.get(key, ())}
+
+
+def _native_role(span: SpanRecord) -> Role | None:
+    told = ((roles, span.attributes.get(key)) for key, roles in _NATIVE_ROLES.items())
+    return next((roles[value] for roles, value in told if isinstance(value, str) and value in roles), None)
 
 
 LANGFUSE = Langfuse()

@@ -15,6 +15,7 @@ from .codex_rollout import CODEX_ROLLOUT
 from .gemini_output import GEMINI_OUTPUT
 from .gemini_session import GEMINI_SESSION
 from .inflate import INFLATE_LIMIT, Stream
+from .inspect_log import INSPECT_LOG
 from .jaeger import JAEGER
 from .js_console import JS_CONSOLE
 from .js_sdk import JS_SDK
@@ -50,6 +51,7 @@ READERS: Final = Registry[Reader](
     JS_SDK,
     AGENT_LIGHTNING,
     OPENAI_AGENTS,
+    INSPECT_LOG,
     MLFLOW,
     PHOENIX,
     PHOENIX_ROWS,

@@ -8,6 +8,8 @@ https://api.reference.langfuse.com/#tag/trace and https://langfuse.com/integrati
 
 from __future__ import annotations
 
+import ast
+import re
 from typing import Any, Final
 
 from ..canonical import JsonObject
@@ -76,9 +78,52 @@ def _id(value: Any, digits: int) -> str:
     return hexed if repair is None or "upper case" in repair else found
 
 
+def _single(key: str, value: Any) -> Any:
+    """An id or a name that the export made a list of one."""
+    if isinstance(value, list) and len(value) == 1 and key.endswith((".id", ".name", ".kind")):
+        return value[0]
+    return value
+
+
+def _readable(value: Any) -> Any:
+    """Messages that are the text of a Python object (`role='user' content='…'`) as objects."""
+    given = parsed(value)
+    if isinstance(given, dict) and isinstance(given.get("messages"), list):
+        return {**given, "messages": [_from_repr(one) for one in given["messages"]]}
+    return [_from_repr(one) for one in given] if isinstance(given, list) else value
+
+
+def _from_repr(value: Any) -> Any:
+    """The members of a model's text; what is no literal of Python stays text. Anything else as it stands."""
+    if not isinstance(value, str) or not value.startswith("role=") or len(value) > _LONGEST_REPR:
+        return value
+    out: dict[str, Any] = {}
+    starts = [match.start() for match in _MEMBER.finditer(value)]
+    at = 0
+    while at < len(starts):
+        name, _, rest = value[starts[at] :].lstrip().partition("=")
+        for end in range(at + 1, len(starts) + 1):
+            piece = rest if end == len(starts) else rest[: starts[end] - len(value)]
+            try:
+                out[name] = ast.literal_eval(piece.strip())
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                if end == len(starts):
+                    return value
+                continue
+            at = end
+            break
+    return {key: member for key, member in out.items() if member is not None}
+
+
+_LONGEST_REPR: Final = 1 << 16
+_MEMBER: Final = re.compile(r"(?:^| )[a-z_]{1,40}=")
+
+
 def _observation(data: JsonObject, context: Context, ref: EvidenceRef) -> SpanRecord:
     metadata = as_dict(parsed(data.get("metadata")))
-    attributes: dict[str, Any] = dict(as_dict(parsed(metadata.get("attributes"))))
+    attributes: dict[str, Any] = {
+        key: _single(key, value) for key, value in as_dict(parsed(metadata.get("attributes"))).items()
+    }
     resource = as_dict(parsed(metadata.get("resourceAttributes")))
     scope = as_dict(parsed(metadata.get("scope")))
     attributes["langfuse.observation.type"] = text(data.get("type")).lower()
@@ -97,6 +142,8 @@ def _observation(data: JsonObject, context: Context, ref: EvidenceRef) -> SpanRe
         ("completion_start_time", "completionStartTime"),
     ):
         value = field(data, member)
+        if member == "input":
+            value = _readable(value)
         if value not in ({}, []):
             put(attributes, f"langfuse.observation.{name}", value)
     if "langfuse.observation.usage_details" not in attributes:
