@@ -33,6 +33,8 @@ class _Envelope(msgspec.Struct):
 
 _whole: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(_Envelope)
 _PIECE: Final = 1 << 15
+_LONG: Final = 1 << 16
+"""Lines up to this are held to the limits when their bodies are passed over; longer ones when their bodies are read."""
 _RECENT: Final = 4
 _RECENT_BYTES: Final = 4 << 20
 _DAMAGE: Final = (msgspec.DecodeError, msgspec.ValidationError, RecursionError)
@@ -100,9 +102,11 @@ class AbbFile:
             except _DAMAGE:
                 pass
         items = list(_read(Line(ref.line or 0, ref.offset, raw, True), self.source.path))
+        notices = [item for item in items if isinstance(item, Notice)]
         record = items[-1]
-        assert isinstance(record, AbbRecord), "an address that gave a record gives it again"
-        return record, [item for item in items if isinstance(item, Notice)]
+        if isinstance(record, Notice):  # a long line whose body, passed over until now, is beyond a limit
+            record = AbbRecord("", None, None, {}, ref)
+        return record, notices
 
     def raw(self, ref: EvidenceRef) -> bytes:
         """The bytes of a record. The last few are kept: they are asked for to be read, and again for their digest."""
@@ -142,7 +146,8 @@ def _is_text(data: memoryview | bytes) -> bool:
 def _read(line: Line | View, path: str, members: Members | None = None) -> Iterator[AbbRecord | Notice]:
     ref = EvidenceRef(path, line.offset, len(line.data), line.number)
     try:
-        if beyond_limits(line.data) is not None:
+        passed_over = members is not None and len(line.data) > _LONG
+        if not passed_over and beyond_limits(line.data) is not None:
             pass
         elif members is None:
             yield _record(_whole.decode(line.data), ref, None)

@@ -84,6 +84,58 @@ def many_traces(file: Path, spans: int, per_trace: int, per_line: int = 300, nam
     return file.stat().st_size
 
 
+def windowed_traces(file: Path, runs: int, turns: int = 20, window: int = 8) -> int:
+    """One OTLP JSON document of `runs` traces: an agent, its model calls, which each tell the task and last messages
+    again, and a tool after each. Returns the number of spans."""
+    spans: list[dict[str, Any]] = []
+    tools = json.dumps([{"type": "function", "name": f"tool_{n}", "description": "words " * 12} for n in range(5)])
+    for run in range(runs):
+        trace = f"{run + 1:032x}"
+        spans.append(
+            _plain_span(trace, 1, None, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "coder"})
+        )
+        history: list[dict[str, Any]] = [_said("user", {"type": "text", "content": f"task {run} " * 20})]
+        for turn in range(turns):
+            call = {"type": "tool_call", "id": f"c{run}_{turn}", "name": "tool_1", "arguments": {"q": f"{turn} " * 8}}
+            answer = _said("assistant", {"type": "text", "content": f"thinking {turn} " * 8}, call)
+            asked = {
+                "gen_ai.operation.name": "chat",
+                "gen_ai.provider.name": "openai",
+                "gen_ai.request.model": "m",
+                "gen_ai.tool.definitions": tools,
+                "gen_ai.input.messages": json.dumps(history[:1] + history[1:][1 - window :]),
+                "gen_ai.output.messages": json.dumps([{**answer, "finish_reason": "tool_calls"}]),
+            }
+            result = f"line {turn} of run {run} " * 25
+            done = {
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": "tool_1",
+                "gen_ai.tool.call.id": call["id"],
+                "gen_ai.tool.call.arguments": json.dumps(call["arguments"]),
+                "gen_ai.tool.call.result": result,
+            }
+            spans.append(_plain_span(trace, 2 * turn + 2, 1, asked))
+            spans.append(_plain_span(trace, 2 * turn + 3, 1, done))
+            history += [answer, _said("tool", {"type": "tool_call_response", "id": call["id"], "response": result})]
+    scope = {"scope": {"name": "opentelemetry.util.genai"}, "spans": spans}
+    file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [scope]}]}, separators=(",", ":")))
+    return len(spans)
+
+
+def _said(role: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    return {"role": role, "parts": list(parts)}
+
+
+def _plain_span(trace: str, number: int, parent: int | None, attributes: dict[str, str]) -> dict[str, Any]:
+    start = _BASE + int(trace, 16) * 60_000_000_000 + number * 1_000_000
+    out: dict[str, Any] = {"traceId": trace, "spanId": f"{number:016x}", "name": "span", "kind": 1}
+    if parent is not None:
+        out["parentSpanId"] = f"{parent:016x}"
+    out["startTimeUnixNano"], out["endTimeUnixNano"] = str(start), str(start + 900_000)
+    out["attributes"] = [_attribute(key, value) for key, value in attributes.items()]
+    return out
+
+
 def _attribute(key: str, value: str) -> dict[str, Any]:
     return {"key": key, "value": {"stringValue": value}}
 
