@@ -8,10 +8,18 @@ from typing import Any
 from ..canonical import JsonValue
 from ..messages.flat import Family, families
 from ..messages.nested import Decoded, at, decode
+from ..model.evidence import Notice
 from ..model.message import Message, Output, Usage
 from ..model.reading import Reading, Role
 
 OUTPUT_FIELDS = ("text", "reasoning", "refusal", "tool_calls", "finish_reason", "choices", "other_parts")
+TEXTS = frozenset(
+    {
+        "request_model", "response_model", "provider", "response_id", "text", "reasoning", "refusal", "finish_reason",
+        "purpose", "tool_name", "tool_call_id", "error", "agent_name", "conversation_id", "input_text", "output_text",
+    }
+)  # fmt: skip
+"""Fields of a reading that are texts."""
 
 
 class Draft:
@@ -31,11 +39,18 @@ class Draft:
         return self.reading.role
 
     def put(self, field: str, value: Any, carrier: str | None = None) -> None:
-        """Sets a field that is still empty; None says nothing. `carrier` is where it stood, when not an attribute."""
+        """Sets a field that is still empty; None says nothing. `carrier` is where it stood, when not an attribute.
+
+        A value of another kind than the field's is a notice, and the field stays empty for the next dialect.
+        """
         if value is None:
             return
         reading = self.reading
         if getattr(reading, field) is None:
+            if type(value) is not str and field in TEXTS and not isinstance(value, str):
+                told = f"{self.dialect}: {field} is no text but of type {type(value).__name__}"
+                reading.notices.append(Notice("unreadable_value", told, lossy=False))
+                return
             setattr(reading, field, value)
             reading.said_by[field] = self.dialect if carrier is None else f"{self.dialect}:{carrier}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import fields as dataclass_fields
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from ..model.evidence import LogRecord, Notice, SpanRecord
@@ -247,11 +248,18 @@ _CLASSIFIED: Final = tuple(
 def _read(dialect: Dialect, span: SpanRecord, logs: Sequence[LogRecord]) -> Reading:
     """One dialect's reading. Content that nests deeper than can be walked costs the reading, not the build."""
     try:
-        return dialect.read(span, logs)
+        said = dialect.read(span, logs)
+        if said.notices:
+            said.notices = [n if n.path is not None else _placed(n, span) for n in said.notices]
+        return said
     except RecursionError:
         message = f"the content of span {span.span_id} nests too deeply for {dialect.name} to read"
         notice = Notice("unreadable_record", message, span.ref.source, span.ref.line)
         return Reading(role=dialect.classify(span).role, notices=[notice])
+
+
+def _placed(notice: Notice, span: SpanRecord) -> Notice:
+    return replace(notice, message=f"{notice.message} (span {span.span_id})", path=span.ref.source, line=span.ref.line)
 
 
 def _fill(found: Classified, said: Classified) -> None:
