@@ -7,14 +7,14 @@ they say.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 from .. import __version__
 from ..canonical import JsonObject
-from ..model.trajectory import Header, Step, StepKind, StepSource, Summary
+from ..model.trajectory import Header, Step, StepKind, StepSource, StepStatus, Summary
 from ..model.unknown import UnknownReason
 from . import versions
-from .closing import Closing
+from .closing import Closing, is_harness_file
 from .executions import Executions
 from .identity import execution_id
 from .messages import Messages, Response
@@ -85,7 +85,8 @@ class AerProjector:
         self._executions.write(step, response)
 
     def end(self, summary: Summary) -> None:
-        harness = self._state.actor("harness", "harness", "config") if summary.inputs else None
+        told = any(is_harness_file(str(source.get("path"))) for source in summary.sources)
+        harness = self._state.actor("harness", "harness", "config") if summary.inputs and told else None
         Closing(self._state, self._header, harness).write(summary)
         self.issues = list(summary.warnings)
         if summary.error is not None:
@@ -142,13 +143,27 @@ class AerProjector:
     def _decision(self, step: Step, call: Record, response: Response, source: list[JsonObject]) -> None:
         rule = "decision_of_output"
         record = Record("decision", self._state.new("d"), "adapter", rule=rule, source=source)
-        refused = step.output.get("refusal") is not None
-        outcome = "call_tools" if response.calls else "refuse" if refused else "answer"
-        record.say("outcome", outcome, "adapter", rule)
+        record.say_or_miss("outcome", _outcome_of(step, response), "adapter", rule, UnknownReason.NOT_APPLICABLE)
         record.say("model_call", call.id, "adapter", rule)
         record.say("message", response.message, "adapter", rule)
         record.say("calls", [part for part, _ in response.calls], "adapter", rule)
         self._state.writer.write(record)
+
+
+_CUT_SHORT: Final = ("length", "max_tokens", "content_filter", "safety", "MAX_TOKENS", "SAFETY", "incomplete")
+
+
+def _outcome_of(step: Step, response: Response) -> str | None:
+    """What the answer decides: tools to call, a refusal, an answer. One that was cut, filtered or broke off, or in
+    which only the provider ran something, decides nothing that could be read off it."""
+    if response.calls:
+        return "call_tools"
+    output = step.output
+    if output.get("refusal") is not None:
+        return "refuse"
+    if step.status is not StepStatus.COMPLETE or output.get("finish_reason") in _CUT_SHORT:
+        return None
+    return "answer" if output.get("text") is not None else None
 
 
 def _started(step: Step, source: list[JsonObject]) -> str | None:

@@ -13,6 +13,17 @@ from .state import State
 _JUDGEMENTS: Final = ("judgement", "judgements")
 
 
+_HARNESS_FILES: Final = frozenset(
+    {"run.json", "case.json", "input.json", "request.json", "context.json", "mapped-input.json", "result.json"}
+)
+"""What a harness writes of an Input (see docs/reference: the attempt layouts). Without one of them nobody names one."""
+
+
+def is_harness_file(path: str) -> bool:
+    """Whether a source is one that the harness around the agent wrote."""
+    return path.rpartition("/")[2] in _HARNESS_FILES
+
+
 class Closing:
     """Writes the records of a summary, in the order of its Inputs and then of its sources."""
 
@@ -32,15 +43,18 @@ class Closing:
         for source in summary.sources:
             self._source(source)
 
-    def _artefact(self, role: str, content: Any, by: str) -> str:
-        record = Record("generic_artefact", self._new("ga"), by)
-        record.say("role", role, by)
-        record.say("content", content, by)
+    def _artefact(self, role: str, content: Any, by: str, rule: str | None = None) -> str:
+        record = Record("generic_artefact", self._new("ga"), by, rule=rule)
+        record.say("role", role, by, rule)
+        record.say("content", content, by, rule)
         self._writer.write(record)
         return record.id
 
     def _input(self, item: SdkInput) -> None:
         scope = f"s{item.ordinal}"
+        if self._harness is None:
+            self._traced(scope, item)
+            return
         prompt = None if item.prompt is None else self._prompt(item)
         result = None if item.result is None else self._artefact("input_result", item.result, "harness")
         record = Record("scope", scope, "harness")
@@ -66,11 +80,27 @@ class Closing:
         self._judgements(scope, item.extra)
         self._judgements(scope, item.result or {})
 
-    def _prompt(self, item: SdkInput) -> str:
-        record = Record("message", self._new("m"), "harness")
-        record.say("role", "user", "harness")
-        record.say("direction", "prompt", "harness")
-        record.say("content", item.prompt, "harness")
+    def _traced(self, scope: str, item: SdkInput) -> None:
+        """An Input that no harness recorded: it is derived from the spans, and nobody is said to have handled it."""
+        rule = "scope_of_record"
+        prompt = None if item.prompt is None else self._prompt(item, "source", "prompt_of_spans")
+        record = Record("scope", scope, "adapter", rule=rule)
+        record.say("ordinal", item.ordinal, "adapter", rule)
+        record.say_or_miss("input_id", item.input_id, "adapter", rule)
+        record.say_or_miss("prompt", prompt, "adapter", "prompt_of_spans")
+        result = None if item.result is None else self._artefact("input_result", item.result, "source", "end_of_spans")
+        record.say_or_miss("result", result, "adapter", "end_of_spans")
+        record.say_or_miss("steps", item.step_range, "adapter", rule, UnknownReason.NOT_APPLICABLE)
+        self._writer.write(record)
+        for change in item.file_changes:
+            self._change(scope, change)
+        self._judgements(scope, item.extra)
+
+    def _prompt(self, item: SdkInput, by: str = "harness", rule: str | None = None) -> str:
+        record = Record("message", self._new("m"), by, rule=rule)
+        record.say("role", "user", by, rule)
+        record.say("direction", "prompt", by, rule)
+        record.say("content", item.prompt, by, rule)
         self._writer.write(record)
         return record.id
 

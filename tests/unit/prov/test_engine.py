@@ -76,7 +76,7 @@ def test_the_top_level_records_the_conversion() -> None:
     assert plans == {f"rules:{name}-{catalogue(name).version}" for name in ("otel2traj", "sem", "aprov")}
     assert document["entity"]["xd:aer"]["apv:digest"] == records(rich_aer())["seal"]["digest"]
     raw = [key for key in document["entity"] if key.startswith("raw:")]
-    assert len(raw) == 2
+    assert len(raw) == 3
 
 
 # -- what must never be asserted ------------------------------------------------------------------------------------
