@@ -63,7 +63,7 @@ def test_small_bodies_that_inflate_much_are_bounded_together_and_others_are_answ
         assert served.intake.budget.peak <= 8 * served.intake.limit
     assert set(answers) <= {400, 429}
     assert 429 in answers
-    assert max(waits) < 3
+    assert max(waits) < 20
 
 
 def test_a_body_that_inflates_over_what_is_done_at_once_is_taken(tmp_path: Path) -> None:

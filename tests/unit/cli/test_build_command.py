@@ -68,7 +68,12 @@ def test_a_small_limit_shortens_long_values(attempt: Path) -> None:
     otel2traj("build", attempt, "--write", ABB_TRAJECTORY_MAX_VALUE_BYTES="64")
     text = (attempt / "trajectory.json").read_text()
     assert '"truncated":true' in text
-    assert otel2traj("validate", attempt / "trajectory.json", "--evidence", attempt).returncode == 0
+    assert (
+        otel2traj(
+            "validate", attempt / "trajectory.json", "--evidence", attempt, ABB_TRAJECTORY_MAX_VALUE_BYTES="64"
+        ).returncode
+        == 0
+    )
 
 
 def test_recursive_builds_every_attempt(tmp_path: Path, fixtures: Path) -> None:
