@@ -65,6 +65,17 @@ def compare_runs(
     `UsageError` for a verdict file that is none, `EvidenceError` where no run can be read.
     """
     told = {} if verdicts is None else read_verdicts(verdicts)
+    runs, unread = read_runs(paths)
+    if not runs:
+        raise EvidenceError(unread[0][1] if unread else "no run was given", hint="give attempts, traces or saved runs")
+    sides: dict[bool | None, list[RunElements]] = {True: [], False: [], None: []}
+    for run in runs:
+        sides[_verdict(run, told, passed, failed)].append(run)
+    return Compared(rank(sides[False], sides[True]), sides[None], unread)
+
+
+def read_runs(paths: Sequence[Path]) -> tuple[list[RunElements], list[tuple[str, str]]]:
+    """What happened in each run, and those that cannot be read (name and reason). A folder stands for its attempts."""
     runs: list[RunElements] = []
     unread: list[tuple[str, str]] = []
     for name, place in _places(paths):
@@ -75,12 +86,15 @@ def compare_runs(
             unread.append((name, str(err)))
             continue
         runs.append(sink.run)
-    if not runs:
-        raise EvidenceError(unread[0][1] if unread else "no run was given", hint="give attempts, traces or saved runs")
-    sides: dict[bool | None, list[RunElements]] = {True: [], False: [], None: []}
-    for run in runs:
-        sides[_verdict(run, told, passed, failed)].append(run)
-    return Compared(rank(sides[False], sides[True]), sides[None], unread)
+    return runs, unread
+
+
+def is_folder_of_runs(path: Path) -> bool:
+    """Whether a path holds attempts and is none itself."""
+    if not path.is_dir():
+        return False
+    found = find_attempts(path)
+    return bool(found) and found != [path]
 
 
 def read_verdicts(file: Path) -> dict[str, bool]:

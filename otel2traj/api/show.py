@@ -8,6 +8,7 @@ from typing import BinaryIO
 from ..model.trajectory import Summary
 from ..renderers import RENDERERS
 from ..renderers.base import RenderOptions
+from ..renderers.select import Taken
 
 
 def show(
@@ -26,4 +27,6 @@ def show(
     from .source import drive
 
     chosen = options if options is not None else RenderOptions()
-    return drive(path, RENDERERS.get(form).sink(out, chosen), inference=chosen.inference, conversation=conversation)
+    taken = Taken(chosen.selection)
+    sink = RENDERERS.get(form).sink(out, chosen)
+    return drive(path, taken, sink, inference=chosen.inference, conversation=conversation)

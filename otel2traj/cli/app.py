@@ -16,7 +16,7 @@ app = typer.Typer(
     name="otel2traj",
     help="Turn what an agent run leaves behind into one evidence-backed trajectory.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -38,6 +38,8 @@ COMMANDS: tuple[str, ...] = (
     "diff",
     "prov",
     "corpus",
+    "explain",
+    "version",
 )
 """Modules of this package, each named as the command or group that its `register(app)` adds; one line adds one."""
 

@@ -25,6 +25,15 @@ class FormatName(StrEnum):
     json = "json"
 
 
+class SortName(StrEnum):
+    name = "name"
+    end = "end"
+    steps = "steps"
+    tools = "tools"
+    tokens = "tokens"
+    time = "time"
+
+
 class ColorName(StrEnum):
     auto = "auto"
     always = "always"
@@ -60,8 +69,19 @@ def show(
         bool, typer.Option("--sources", help="List the files that were read and their digests.")
     ] = False,
     inference: Annotated[bool, typer.Option("--inference/--no-inference", help="Show inferred partners.")] = True,
+    sort: Annotated[SortName, typer.Option("--sort", help="Order of the runs of a folder.")] = SortName.name,
 ) -> None:
-    """Show a run: what happened, what failed, what was not observed, and where the bytes are."""
+    """Show a run: what happened, what failed, what was not observed, and where the bytes are.
+
+    A folder of runs is listed: name, end, reason, steps, tools, tokens, time; --failed leaves those that did not end
+    well, --format json is one object a line.
+
+    Example: otel2traj show attempt_dir --step 3-5 --mode truncate_middle
+    """
+    from ..api.compare import is_folder_of_runs
+
+    if is_folder_of_runs(path):
+        raise typer.Exit(_list(path, failed, form, sort))
     from ..api.show import show as run
     from ..errors import UsageError
     from ..renderers.base import Mode, RenderOptions
@@ -91,3 +111,35 @@ def show(
     )
     run(path, sys.stdout.buffer, form=form.value, options=options, conversation=conversation)
     sys.stdout.buffer.flush()
+
+
+def _list(folder: Path, failed: bool, form: FormatName, sort: SortName) -> int:
+    """The runs of a folder, a line each. 0; 1 where one cannot be read; 3 where none can."""
+    from ..api.compare import read_runs
+    from ..canonical import dumps
+    from ..renderers.safe import inline
+
+    runs, unread = read_runs([folder])
+    keys = {
+        SortName.name: lambda run: (run.name,),
+        SortName.end: lambda run: (run.ended, run.name),
+        SortName.steps: lambda run: (-run.steps, run.name),
+        SortName.tools: lambda run: (-run.tools, run.name),
+        SortName.tokens: lambda run: (-run.tokens_in - run.tokens_out, run.name),
+        SortName.time: lambda run: (-(run.seconds or 0.0), run.name),
+    }
+    shown = sorted((run for run in runs if not failed or run.ended != "succeeded"), key=keys[sort])
+    for run in shown:
+        if form is FormatName.json:
+            fields = {"name": run.name, "ended": run.ended, "reason": run.reason, "steps": run.steps}
+            figures = {"tool_calls": run.tools, "input_tokens": run.tokens_in, "output_tokens": run.tokens_out}
+            print(dumps({**fields, **figures, "seconds": run.seconds}).decode())
+            continue
+        time = "–" if run.seconds is None else f"{run.seconds:.1f} s"
+        tokens = f"{run.tokens_in + run.tokens_out} tokens"
+        why = f"  {inline(run.reason)[:80]}" if run.reason and run.ended != "succeeded" else ""
+        counts = f"{run.steps:4} steps {run.tools:4} tools {tokens:>14} {time:>9}"
+        print(f"{run.ended:13} {counts}  {inline(run.name)}{why}")
+    for name, reason in unread:
+        print(f"unreadable: {inline(name)}: {inline(reason)}", file=sys.stderr)
+    return 0 if not unread else 1 if runs else 3

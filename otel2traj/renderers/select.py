@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ..errors import UsageError
-from ..model.trajectory import Step, StepStatus, ToolLog
+from ..model.trajectory import Header, Step, StepStatus, Summary, ToolLog
 from ..outcome import step_failures
 
 _RANGE = re.compile(r"\A\s*(\d+)?\s*(-)?\s*(\d+)?\s*\Z")
@@ -39,6 +39,46 @@ def exit_failed(log: ToolLog) -> bool:
 def step_failed(step: Step) -> bool:
     """Whether the step records a failure of any kind, or was never answered."""
     return step.status is not StepStatus.COMPLETE or bool(step_failures(step))
+
+
+class Taken:
+    """A `StepSink` that sees whether a selection takes any step, and what there is to take."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+        self._any = selection.everything or selection.failed
+        self._steps = 0
+        self._agents: dict[str, None] = {}
+        self._tools: dict[str, None] = {}
+        self._inputs: dict[str, None] = {}
+
+    def begin(self, header: Header) -> None:
+        return None
+
+    def step(self, step: Step) -> None:
+        self._steps = step.step_id
+        self._any = self._any or self._selection.takes(step)
+        if step.agent_name is not None:
+            self._agents.setdefault(step.agent_name)
+        if step.input_ordinal is not None:
+            self._inputs.setdefault(step.input_ordinal)
+        for log in step.tool_logs:
+            if log.tool_name is not None:
+                self._tools.setdefault(log.tool_name)
+
+    def end(self, summary: Summary) -> None:
+        """Raises `UsageError` where steps are asked for by a name or number of which there is none."""
+        if self._any:
+            return
+        there = [f"steps 1 to {self._steps}" if self._steps else "no steps"]
+        for word, names, asked in (
+            ("agents", self._agents, self._selection.agents),
+            ("tools", self._tools, self._selection.tools),
+            ("Inputs", self._inputs, self._selection.inputs),
+        ):
+            if asked:
+                there.append(f"{word} {', '.join(names) or 'none'}")
+        raise UsageError("no step is as asked for", hint=f"there are {'; '.join(there)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ...canonical import JsonValue
 from ...model.trajectory import Header, Step, StepKind, Summary
 from ...outcome import EndStatus, OutcomeReader
+from ...timestamps import parse_ns
 
 
 class ElementKind(StrEnum):
@@ -41,6 +42,15 @@ class RunElements:
     tools: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    started_ns: int | None = None
+    ended_ns: int | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """From the first start to the last end that was recorded."""
+        if self.started_ns is None or self.ended_ns is None:
+            return None
+        return (self.ended_ns - self.started_ns) / 1e9
 
 
 class ElementSink:
@@ -59,6 +69,11 @@ class ElementSink:
         self._outcome.step(step)
         run, agent, at = self.run, step.agent_name, step.step_id
         run.steps += 1
+        started, ended = parse_ns(step.started_at or ""), parse_ns(step.ended_at or "")
+        if started is not None and (run.started_ns is None or started < run.started_ns):
+            run.started_ns = started
+        if ended is not None and (run.ended_ns is None or ended > run.ended_ns):
+            run.ended_ns = ended
         if agent is not None:
             self._see(Element(ElementKind.AGENT, agent, agent), at)
             if self._agent is not None and self._agent != agent:

@@ -1,0 +1,65 @@
+"""Words that a stranger tries first: help, version, explain, a folder, a filter that matches nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from otel2traj.assembly.warnings import CODES
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+ATTEMPT = FIXTURES / "attempts" / "langgraph-toolerror" / "attempt"
+
+
+def otel2traj(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "otel2traj", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def test_help_has_its_short_form_everywhere() -> None:
+    for words in (["-h"], ["show", "-h"], ["prov", "validate", "-h"]):
+        done = otel2traj(*words)
+        assert done.returncode == 0
+        assert "Usage: " in done.stdout
+    assert "--install-completion" in otel2traj("-h").stdout
+
+
+def test_the_version_for_a_report() -> None:
+    told = json.loads(otel2traj("version", "--json").stdout)
+    assert {"otel2traj", "schema", "python", "platform", "libraries"} <= told.keys()
+    assert otel2traj("version").stdout == f"otel2traj {told['otel2traj']}\n"
+
+
+def test_every_warning_is_explained() -> None:
+    assert otel2traj("explain").stdout.split() == sorted(CODES)
+    done = otel2traj("explain", "ambiguous_link: call_1 (logs/network.jsonl:3)")
+    assert CODES["ambiguous_link"] in done.stdout
+    assert "partial" in done.stdout
+    wrong = otel2traj("explain", "ambiguous")
+    assert wrong.returncode == 2
+    assert "ambiguous_link" in wrong.stderr
+
+
+def test_a_folder_of_runs_is_listed() -> None:
+    done = otel2traj("show", FIXTURES / "attempts")
+    assert done.returncode == 1  # one of them cannot be read
+    assert "unreadable: abb-20c-steps-symlink" in done.stderr
+    assert len(done.stdout.splitlines()) == len(list((FIXTURES / "attempts").glob("*/attempt"))) - 1
+    failed = otel2traj("show", FIXTURES / "attempts", "--failed", "--format", "json", "--sort", "steps")
+    rows = [json.loads(line) for line in failed.stdout.splitlines()]
+    assert all(row["ended"] != "succeeded" for row in rows)
+    assert "openai-traceloop-wirefail-stream" in [row["name"] for row in rows]
+    assert [row["steps"] for row in rows] == sorted((row["steps"] for row in rows), reverse=True)
+
+
+def test_a_filter_that_matches_nothing_lists_what_there_is() -> None:
+    for words, said in (
+        (("--tool", "nosuch"), "flaky_service"),
+        (("--agent", "x"), "agents "),
+        (("--step", "99"), "steps 1 to 4"),
+    ):
+        done = otel2traj("show", ATTEMPT, *words)
+        assert done.returncode == 2, words
+        assert said in done.stderr
