@@ -26,7 +26,7 @@ from ..errors import RefusedError, UsageError
 from .derive import Build, Deriver
 from .router import LOG
 from .segments import Content, Encoding, Signal
-from .split import KEYS
+from .split import ATTEMPT_KEYS
 from .spool import Busy, Spool
 
 _DEFAULT_OUT: Final = "otel2traj-out"
@@ -179,7 +179,7 @@ def _name_attempt(request: Any, attempt_id: str) -> None:
     entries = request.resource_spans if hasattr(request, "resource_spans") else request.resource_logs
     for entry in entries:
         pair = entry.resource.attributes.add()
-        pair.key = KEYS[0]
+        pair.key = ATTEMPT_KEYS[0]
         pair.value.string_value = attempt_id
 
 

@@ -10,46 +10,63 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from .. import canonical
 from ..canonical import JsonObject, JsonValue
+from ..dialects import conversation_keys
+from ..messages.nested import at, decode, ident
 from . import repair
 from .check import BadBody, parse_protobuf, proto_items
 from .convert import Converter
 from .ids import SPAN_BYTES, TRACE_BYTES, id_from_bytes, id_from_text
 from .segments import Content, Signal
 
-KEYS: Final = (
-    "otel2traj.attempt.id",
-    "abb.attempt_id",
-    "gen_ai.conversation.id",
-    "conversation.id",
-    "session.id",
-    "langfuse.session.id",
-    "langsmith.metadata.thread_id",
-    "gcp.vertex.agent.session_id",
-    "traceloop.association.properties.session_id",
-    "traceloop.association.properties.thread_id",
-    "spring.ai.chat.client.conversation.id",
-    "metadata.session_id",
-)
-"""Attributes that name an attempt, the strongest first. The first two name it outright, the others a conversation."""
-
-EXPLICIT: Final = 2
-"""Ranks below this name the attempt of the very item that carries them."""
-BY_TRACE: Final = len(KEYS)
+ATTEMPT_KEYS: Final = ("otel2traj.attempt.id", "abb.attempt_id")
+"""Attributes that name an attempt outright, the stronger first."""
+EXPLICIT: Final = len(ATTEMPT_KEYS)
+"""Ranks below this name the attempt of the very item that carries them; those above name a conversation."""
+BY_TRACE: Final = 1 << 16
 """The rank of a trace id: what an item belongs to when nothing else is known."""
 
-_RANK: Final = {name: rank for rank, name in enumerate(KEYS)}
-_RANK_BYTES: Final = {name.encode(): rank for rank, name in enumerate(KEYS)}
+
+class _Place(NamedTuple):
+    """What an attribute tells: its rank, and the places of ids inside the JSON that it holds, if it is read so."""
+
+    rank: int
+    inside: tuple[tuple[int, tuple[str, ...]], ...] = ()
+
+
+@cache
+def places() -> dict[str, _Place]:
+    """Attributes that name an attempt or a conversation: those of the receiver, then what the dialects declare.
+
+    A lower rank is stronger.
+    """
+    own: dict[str, int] = {name: rank for rank, name in enumerate(ATTEMPT_KEYS)}
+    inside: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+    for rank, (name, way) in enumerate(conversation_keys(), EXPLICIT):
+        if way:
+            inside.setdefault(name, []).append((rank, way))
+        else:
+            own.setdefault(name, rank)
+    names = own.keys() | inside.keys()
+    return {name: _Place(own.get(name, BY_TRACE), tuple(inside.get(name, ()))) for name in names}
+
+
+@cache
+def _places_by_bytes() -> dict[bytes, _Place]:
+    return {name.encode(): place for name, place in places().items()}
+
+
 _LONG_INTEGER: Final = re.compile(rb'"intValue"\s*:\s*"?-?[0-9]{19}')
 
 
 class Claim(NamedTuple):
-    """What says which attempt: the rank of the attribute in `KEYS` (or `BY_TRACE`), and the id."""
+    """What says which attempt: the rank of the place (see `places`; or `BY_TRACE`), and the id."""
 
     rank: int
     value: str
@@ -199,13 +216,12 @@ def _proto_claims(signal: Signal, item: Any, convert: Converter) -> Claim | None
 
 
 def _claim_of_pairs(pairs: Any, convert: Converter) -> Claim | None:
+    known = _places_by_bytes()
     best: Claim | None = None
     for pair in pairs:
-        rank = _RANK_BYTES.get(pair.key)
-        if rank is not None and (best is None or rank < best.rank):
-            value = _plain_text(convert.any_value(pair.value))
-            if value is not None:
-                best = Claim(rank, value)
+        place = known.get(pair.key)
+        if place is not None:
+            best = _better(best, place, convert.any_value(pair.value))
     return best
 
 
@@ -317,29 +333,46 @@ def _attributes_of(signal: Signal, item: JsonObject) -> Any:
 
 
 def _claim_of_raw(pairs: list[_Pair] | None) -> Claim | None:
+    known = places()
     best: Claim | None = None
     for pair in pairs or ():
-        rank = _RANK.get(pair.key)
-        if rank is not None and (best is None or rank < best.rank):
-            value = _plain_text(canonical.loads(bytes(pair.value)))
-            if value is not None:
-                best = Claim(rank, value)
+        place = known.get(pair.key)
+        if place is not None:
+            best = _better(best, place, canonical.loads(bytes(pair.value)))
     return best
 
 
 def _claim_of_objects(pairs: Any) -> Claim | None:
+    known = places()
     best: Claim | None = None
     for pair in pairs if isinstance(pairs, list) else ():
         name = pair.get("key") if isinstance(pair, dict) else None
-        rank = _RANK.get(name) if isinstance(name, str) else None
-        if rank is not None and (best is None or rank < best.rank):
-            value = _plain_text(pair.get("value"))
-            if value is not None:
-                best = Claim(rank, value)
+        place = known.get(name) if isinstance(name, str) else None
+        if place is not None:
+            best = _better(best, place, pair.get("value"))
     return best
 
 
 # --- shared -------------------------------------------------------------------
+
+
+def _better(best: Claim | None, place: _Place, value: JsonValue) -> Claim | None:
+    """The stronger of what is claimed already and what this value tells."""
+    limit = BY_TRACE if best is None else best.rank
+    if place.rank < limit:
+        text = _plain_text(value)
+        if text is not None and text.startswith('"'):  # a producer that writes every value as JSON
+            text = ident(decode(text, quoted=True, repair=False).value)
+        if text is not None:
+            best, limit = Claim(place.rank, text), place.rank
+    if place.inside and any(rank < limit for rank, _ in place.inside):
+        held = value.get("stringValue") if isinstance(value, dict) else None
+        whole = decode(held, repair=False).value if isinstance(held, str) else None
+        for rank, way in place.inside:
+            told = ident(at(whole, way)) if rank < limit else None
+            if told is not None:
+                best, limit = Claim(rank, told), rank
+    return best
 
 
 def _plain_text(value: JsonValue) -> str | None:

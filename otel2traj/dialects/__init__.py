@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
 
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Reading
@@ -60,6 +63,7 @@ from .semantic_kernel import SEMANTIC_KERNEL
 from .spring_ai import SPRING_AI
 from .strands_latest import STRANDS_LATEST
 from .strands_legacy import STRANDS_LEGACY
+from .table import AttributeTable, Path, path
 from .traceloop_genai import TRACELOOP_GENAI
 from .traceloop_legacy import TRACELOOP_LEGACY
 from .traceloop_mcp import TRACELOOP_MCP
@@ -126,6 +130,37 @@ DIALECTS: Registry[Dialect] = Registry(
 LOG_DIALECTS: Registry[LogDialect] = Registry(
     "log dialect", CLAUDE_CODE_LOGS, CODEX_CLI, GEMINI_CLI_LOGS, ADOT_CONTENT_LOGS
 )
+
+
+def conversation_keys() -> tuple[Path, ...]:
+    """Every place in which a dialect finds the conversation of a span, each once: what a live splitter has to know.
+
+    Made from the dialects' own tables, so that a new one cannot be forgotten. A dialect's own order holds; beyond it,
+    places that are one producer's own come before those that many share, since a producer's own dialect is asked before
+    the general ones; among equals the order is that of the dialects.
+    """
+    declared = [
+        (*(fields.fields.get("conversation_id", ()) if isinstance(fields, AttributeTable) else ()), *own)
+        for dialect in (*DIALECTS, *LOG_DIALECTS)
+        for fields, own in [
+            (getattr(dialect, "fields", None), tuple(map(path, getattr(dialect, "conversation_keys", ()))))
+        ]
+    ]
+    times = Counter(place for places in declared for place in dict.fromkeys(places))
+    before: dict[Path, set[Path]] = {place: set() for places in declared for place in places}
+    for places in declared:
+        for one, other in pairwise(places):
+            before[other].add(one)
+    out: list[Path] = []
+    while left := [place for place in before if place not in out]:
+        free = [place for place in left if before[place] <= set(out)] or left
+        out.append(min(free, key=lambda place: times[place] > _SHARED))
+    return tuple(out)
+
+
+_SHARED: Final = 2
+"""A place that more dialects than this declare is a convention, not one producer's own."""
+
 
 _FRONT = Front(DIALECTS)
 

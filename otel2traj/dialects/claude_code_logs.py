@@ -29,6 +29,7 @@ class ClaudeCodeLogs:
     request id, the id of the request's body, the tool use id."""
 
     name = "claude_code_logs"
+    conversation_keys = ("session.id",)
     title = "Claude Code log events"
     source = "https://code.claude.com/docs/en/monitoring-usage"
     switch_on = (

@@ -44,6 +44,7 @@ def plain(value: JsonValue) -> JsonValue:
 
 class Mlflow(SpanDialect):
     name = "mlflow"
+    conversation_keys = ("mlflow.trace.session", "metadata#thread_id")
     title = "MLflow tracing (OTLP export)"
     source = "https://github.com/mlflow/mlflow/tree/v3.6.0/mlflow/tracing"
     switch_on = "on by default"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from otel2traj import dialects
 from otel2traj.capture.segments import Content, Signal
-from otel2traj.capture.split import BY_TRACE, KEYS, Claim, Piece, split
+from otel2traj.capture.split import BY_TRACE, Claim, Piece, places, split
+from otel2traj.errors import EvidenceError
+from otel2traj.model.evidence import Source, SourceKind, SpanRecord
+from otel2traj.readers import open_records
 
 from .requests import SPAN, TRACE, as_json, as_protobuf, attribute, lines, log, logs, metrics, span, traces
 
@@ -70,7 +75,7 @@ def test_spans_of_a_trace_stay_together_and_the_best_claim_wins() -> None:
         )
     )
     assert [(p.group.trace, p.claim, p.items) for p in found] == [
-        (TRACE, Claim(KEYS.index("gen_ai.conversation.id"), "c-1"), 3),
+        (TRACE, Claim(places()["gen_ai.conversation.id"].rank, "c-1"), 3),
         (OTHER, None, 1),
     ]
 
@@ -93,7 +98,7 @@ def test_a_resource_speaks_for_its_spans_and_a_span_speaks_louder() -> None:
     request = traces(span(), resource={"abb.attempt_id": "of-resource"})
     assert {(p.group.name, p.items) for p in pieces(request)} == {("of-resource", 1), (None, 0)}
     request = traces(span(session__id="mine"), resource={"session.id": "of-resource"})
-    assert pieces(request)[0].claim == Claim(KEYS.index("session.id"), "mine")
+    assert pieces(request)[0].claim == Claim(places()["session.id"].rank, "mine")
 
 
 def test_logs_without_a_trace_go_by_what_they_name() -> None:
@@ -113,8 +118,8 @@ def test_an_id_may_be_a_number_but_not_blank() -> None:
         {"key": "session.id", "value": {"intValue": "42"}},
         attribute("gen_ai.conversation.id", "  "),
     ]
-    assert pieces(request)[0].claim == Claim(KEYS.index("session.id"), "42")
-    assert len(KEYS) == BY_TRACE
+    assert pieces(request)[0].claim == Claim(places()["session.id"].rank, "42")
+    assert all(place.rank <= BY_TRACE for place in places().values())
 
 
 def test_scope_and_resource_stay_with_their_spans() -> None:
@@ -188,3 +193,41 @@ def test_a_pretty_printed_request_becomes_one_line() -> None:
     line = split(Signal.TRACES, Content.JSON, body).pieces[0].line
     assert line.count(b"\n") == 1
     assert b"line\\nbreak" in line
+
+
+def test_every_conversation_key_of_every_dialect_is_known_to_the_splitter() -> None:
+    """Derived from the dialects' own tables; a key inside JSON is found there too."""
+    keys = dialects.conversation_keys()
+    assert len(keys) >= 30
+    for name, way in keys:
+        value: object = "c-77"
+        for part in reversed(way):
+            value = {part: value}
+        text = value if isinstance(value, str) else json.dumps(value)
+        (piece,) = pieces(traces(span(**{name.replace(".", "__"): text})))
+        assert piece.claim is not None, (name, way)
+        assert piece.claim.value == "c-77", (name, way)
+
+
+def test_what_the_offline_build_groups_by_the_splitter_finds(fixtures: Path) -> None:
+    """Over every span of every dialect's fixtures: the same conversation, from the same attributes."""
+    told = 0
+    for file in sorted((fixtures / "dialects").rglob("*")):
+        if not file.is_file() or file.suffix not in (".jsonl", ".json") or "expected" in file.parts:
+            continue
+        try:
+            with contextlib.closing(open_records(Source(file.name, SourceKind.OTLP_TRACES, file))) as opened:
+                found = [record for record in opened.records() if isinstance(record, SpanRecord)]
+        except EvidenceError:
+            continue
+        for record in found:
+            conversation = dialects.classify(record).conversation_id
+            if conversation is None:
+                continue
+            given = {**record.resource, **record.attributes}
+            words = {key.replace(".", "__"): value for key, value in given.items() if isinstance(value, str)}
+            (piece,) = pieces(traces(span(**words)))
+            assert piece.claim is not None, (file, record.name)
+            assert piece.claim.value == conversation, (file, record.name)
+            told += 1
+    assert told > 20
