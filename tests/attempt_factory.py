@@ -146,7 +146,7 @@ def span(
         "name": "a span",
         "kind": 1,
         "startTimeUnixNano": str(start),
-        "endTimeUnixNano": str(start + 50_000_000),
+        "endTimeUnixNano": str(start + 500_000_000),
         "attributes": [{"key": key, "value": _value(value)} for key, value in attributes.items()],
     }
     if parent is not None:

@@ -16,9 +16,15 @@ def ancestors(head: SpanHead) -> Iterator[SpanHead]:
         current = current.parent
 
 
+def ended_before(one: SpanHead, other: SpanHead) -> bool:
+    """Whether a span had ended when another began: then the other is not inside it, whatever its parent id says."""
+    return one.end_ns is not None and other.start_ns is not None and one.end_ns < other.start_ns
+
+
 class ModelAround:
     """The nearest model span around a span with nothing but chains between: no execution and no agent, since what
-    these do are calls of their own. Remembered for every span on the way: linear in the spans over all questions."""
+    these do are calls of their own, and no span that had ended before. Remembered for every span on the way: linear in
+    the spans over all questions."""
 
     def __init__(self) -> None:
         self._known: dict[SpanHead, SpanHead | None] = {}
@@ -32,8 +38,8 @@ class ModelAround:
                 found = self._known[current]
                 break
             path.append(current)
-            current = current.parent
-            if current is None or current.role in (Role.TOOL_EXECUTION, Role.AGENT):
+            child, current = current, current.parent
+            if current is None or current.role in (Role.TOOL_EXECUTION, Role.AGENT) or ended_before(current, child):
                 break
             if current.role is Role.MODEL_CALL:
                 found = current

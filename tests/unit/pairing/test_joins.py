@@ -169,3 +169,12 @@ def test_wire_and_framework_disagree_and_the_wire_stands(tmp_path: Path) -> None
     (warning,) = [text for text in trajectory.summary.warnings if text.startswith("wire_framework_disagree")]
     assert "'hi'" in warning
     assert "'other words'" in warning
+
+
+def test_a_span_that_had_ended_is_no_wrapper(tmp_path: Path) -> None:
+    """A second call that hangs below the first is a call beside it: nothing acts inside what is over."""
+    first = model_span(A, 1, text="one")
+    second = model_span(B, 5, text="two")
+    second["parentSpanId"] = A
+    steps = built(tmp_path, [first, second], []).steps
+    assert [step.output["text"] for step in steps] == ["one", "two"]
