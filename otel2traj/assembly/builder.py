@@ -157,7 +157,7 @@ class Builder:
         source = StepSource.FRAMEWORK if wire is None else StepSource.WIRE if span is None else StepSource.BOTH
         if wire is not None:
             started, ended = wire.started_at or wire.ended_at, wire.ended_at
-            readable = wire.start_ns is not None or wire.end_ns is not None
+            readable = (wire.end_ns if wire.started_at is None else wire.start_ns) is not None
         else:
             assert span is not None
             started, ended, readable = format_ns(span.start_ns), format_ns(span.end_ns), span.start_ns is not None

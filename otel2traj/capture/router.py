@@ -22,7 +22,7 @@ from .. import canonical
 from ..errors import RefusedError
 from ..files import beside
 from .inflate import inflate
-from .segments import MAX_BODY, Damage, Record, Signal, after_padding, is_live, lock, read_from, segment_files
+from .segments import MAX_BODY, Damage, Record, Signal, after_padding, is_live, lock, read_from, records_from, segment_files
 from .split import BY_TRACE, Claim, Piece, Split, split
 from .state import Lost, State
 
@@ -426,7 +426,7 @@ class Router:
 
 def _arrival_after(file: IO[bytes], offset: int, before: int) -> int:
     """When the next record came, or `before` where there is none."""
-    found = next((part for part in read_from(file, offset) if isinstance(part, Record)), None)
+    found = next(records_from(file, offset), None)
     return before if found is None else found.received_ns or before
 
 

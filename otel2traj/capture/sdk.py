@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
 import threading
 import time
 import weakref
@@ -144,23 +145,32 @@ class Journal:
         end = time.monotonic() + _SHUTDOWN_WAIT
         while True:
             try:
-                deriver = Deriver(self._settings.out, self._build if self._settings.build else None, None)
+                build = self._build if self._settings.build else None
+                deriver = Deriver(self._settings.out, build, None, tell=_told)
                 break
             except RefusedError:
                 if time.monotonic() > end:
                     _log.warning("another process derives in %s; it will take up what is new", self._settings.out)
                     return
                 time.sleep(0.05)
-            except OSError as err:
+            except (OSError, sqlite3.Error) as err:
                 _log.warning("attempts cannot be written: %s", err)
                 return
         try:
             deriver.router.drain()
             deriver.build_all()
-        except OSError as err:
+        except (OSError, sqlite3.Error) as err:
             _log.warning("attempts cannot be written: %s", err)
         finally:
             deriver.close()
+
+
+def _told(event: str, what: dict[str, Any]) -> None:
+    """What went wrong while deriving, as warnings: a program that exports in process has no other place for them."""
+    if event == "failed":
+        _log.warning("attempts/%s: build failed: %s", what["folder"], what["message"])
+    elif event == "aside":
+        _log.warning("the state was set aside (%s); everything is derived again from the log", what["message"])
 
 
 _JOURNALS: weakref.WeakSet[Journal] = weakref.WeakSet()

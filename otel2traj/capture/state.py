@@ -36,6 +36,7 @@ CREATE TABLE dead (
     attempt TEXT NOT NULL, signal INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL);
 CREATE INDEX dead_of_file ON dead (attempt, signal);
 CREATE TABLE source (attempt TEXT NOT NULL, segment TEXT NOT NULL, PRIMARY KEY (attempt, segment)) WITHOUT ROWID;
+CREATE INDEX source_of_segment ON source (segment);
 CREATE TABLE damage (
     segment TEXT NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, items INTEGER,
     after_ns INTEGER NOT NULL, before_ns INTEGER NOT NULL, PRIMARY KEY (segment, offset)) WITHOUT ROWID;

@@ -183,9 +183,9 @@ class WireHead:
     said: Said | None = None
 
     def order(self) -> tuple[int, int, str, int]:
-        """Sort key: when it was sent, or the first that is known of it."""
+        """Sort key: the start as the step will state it; one that is no time stands last, whatever the end says."""
         ref = self.request or self.error or self.response
-        known = self.start_ns if self.start_ns is not None else self.end_ns
+        known = self.start_ns if self.started_at is not None else self.end_ns
         return (
             0 if known is not None else 1,
             known or 0,

@@ -4,12 +4,15 @@ https://inspect.aisi.org.uk/eval-logs.html"""
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from shutil import copyfileobj
+from tempfile import SpooledTemporaryFile
+from typing import BinaryIO, Final, cast
 
 from ..canonical import JsonObject, JsonValue, dumps
 from ..model.codec import coverage_to_json, sdk_input_to_json
 from ..model.link import ExecutionStatus
-from ..model.trajectory import Header, Step, StepKind, StepSink, StepStatus, Summary, ToolLog, TrajectoryStatus
+from ..model.trajectory import Header, Step, StepKind, StepSink, StepStatus, Summary, ToolLog
+from ..outcome import EndStatus, Outcome, OutcomeReader
 from .chat_messages import answer_of, arguments_object, chat_of, tools_of
 from .jsonstream import ListDocument, text_of
 
@@ -32,6 +35,15 @@ _STOP = {
     "SAFETY": "content_filter",
 }
 _CONFIG = ("temperature", "top_p", "max_tokens", "seed", "frequency_penalty", "presence_penalty")
+_STATUS: Final = {
+    EndStatus.SUCCEEDED: "success",
+    EndStatus.CANCELLED: "cancelled",
+    EndStatus.NOT_RECORDED: "started",
+}
+"""How the run ended, in Inspect's words; any other end is `error`. Of a run without a recorded end only its start is
+known."""
+_HELD: Final = 16 << 20
+"""Bytes of events held in memory before they go to a temporary file: the head, which comes first, tells the end."""
 _SIMPLE = ("string", "integer", "number", "boolean", "array", "object", "null")
 
 
@@ -57,7 +69,11 @@ class InspectLog:
 class _Sink:
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
-        self._document = ListDocument(out, "events")
+        self._spool = cast(BinaryIO, SpooledTemporaryFile(max_size=_HELD))  # noqa: SIM115
+        self._document = ListDocument(self._spool, "events")
+        self._outcome = OutcomeReader()
+        self._created = _EPOCH
+        self._model = "unknown"
         self._opened = False
         self._time = _EPOCH
         self._messages: list[JsonObject] = []
@@ -66,8 +82,10 @@ class _Sink:
 
     def begin(self, header: Header) -> None:
         self._header = header
+        self._outcome.begin(header)
 
     def step(self, step: Step) -> None:
+        self._outcome.step(step)
         if step.started_at is not None:
             self._time = step.started_at
         self._open(step.model)
@@ -77,6 +95,8 @@ class _Sink:
             self._document.item(self._tool_event(step, log, n))
 
     def end(self, summary: Summary) -> None:
+        self._outcome.end(summary)
+        outcome = self._outcome.outcome
         self._open(None)
         told = {
             "status": summary.status,
@@ -91,29 +111,47 @@ class _Sink:
             "model_usage": self._usage,
             "metadata": {"otel2traj": told},
         }
+        error = _error(outcome)
+        if error is not None:
+            sample["error"] = error
         self._document.close(sample)
-        failed = summary.status is TrajectoryStatus.FAILED
-        self._out.write(b'],"status":"error"}\n' if failed else b'],"status":"success"}\n')
+        self._out.write(dumps(self._head(outcome, error))[:-1] + b',"samples":[\n')
+        self._spool.seek(0)
+        copyfileobj(self._spool, self._out)
+        self._spool.close()
+        self._out.write(b"]}\n")
 
-    def _open(self, model: str | None) -> None:
-        """The log's head, written with the first step, which knows the model and the time."""
-        if self._opened:
-            return
-        self._opened = True
+    def _head(self, outcome: Outcome, error: JsonObject | None) -> JsonObject:
+        """What stands before the samples, in the order of Inspect's own logs, so that a header can be read alone."""
         header = self._header
         name = text_of(header.case_id) or "trajectory"
         spec: JsonObject = {
-            "created": self._time,
+            "created": self._created,
             "task": name,
             "dataset": {"name": name, "samples": 1},
-            "model": model if model is not None else "unknown",
+            "model": self._model,
             "config": {},
             "metadata": {"otel2traj": {"schema": header.schema, "framework": header.framework, **header.metadata}},
         }
         for key, value in (("run_id", header.run_id), ("task_id", header.case_id)):
             if value is not None:
                 spec[key] = value
-        self._out.write(b'{"version":2,"eval":' + dumps(spec) + b',"samples":[\n')
+        head: JsonObject = {
+            "version": 2,
+            "status": _STATUS.get(outcome.ended.status, "error"),
+            "eval": spec,
+            "plan": {"name": "plan", "steps": [], "config": {}},
+            "stats": {"started_at": self._created, "completed_at": self._time, "model_usage": self._usage},
+        }
+        return head if error is None else {**head, "error": error}
+
+    def _open(self, model: str | None) -> None:
+        """The sample's begin, written with the first step, which knows the model and the time."""
+        if self._opened:
+            return
+        self._opened = True
+        self._created, self._model = self._time, model if model is not None else "unknown"
+        header = self._header
         task = header.metadata.get("task_instruction")
         self._document.open({"id": text_of(header.run_id) or "1", "epoch": 1, "input": text_of(task), "target": ""})
 
@@ -189,6 +227,17 @@ class _Sink:
             "agent": step.agent_name,
             "metadata": told,
         }
+
+
+def _error(outcome: Outcome) -> JsonObject | None:
+    """The recorded reason of a run that did not end well."""
+    ended = outcome.ended
+    if _STATUS.get(ended.status, "error") != "error":
+        return None
+    reason = ended.reason
+    message = str(ended.status) if reason is None or not reason.reason else reason.reason
+    stack = "" if reason is None or reason.stack is None else reason.stack
+    return {"message": message, "traceback": stack, "traceback_ansi": stack}
 
 
 def _told(step: Step) -> JsonObject:

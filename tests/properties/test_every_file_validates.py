@@ -73,6 +73,10 @@ def test_a_hundred(tmp_path: Path) -> None:
     assert [told for seed in range(100) for told in run(seed, tmp_path)] == []
 
 
+def test_a_start_that_is_no_time_beside_an_end_that_is_one(tmp_path: Path) -> None:
+    assert run(1110, tmp_path) == []
+
+
 @pytest.mark.bench
 def test_three_thousand(tmp_path: Path) -> None:
     assert [told for seed in range(3000) for told in run(seed, tmp_path)] == []

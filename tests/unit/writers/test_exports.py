@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ def test_an_empty_run_is_still_a_document(name: str) -> None:
         loads(line)
 
 
-@pytest.mark.parametrize("name", ["steps-jsonl", "atif", "inspect", "traceelephant-steps", "otlp-json"])
+@pytest.mark.parametrize("name", ["steps-jsonl", "atif", "traceelephant-steps", "otlp-json"])
 def test_a_step_is_written_when_it_comes(name: str) -> None:
     """Nothing is held back until the end: memory is that of one step."""
     what, out = rich(), BytesIO()
@@ -51,6 +52,19 @@ def test_a_step_is_written_when_it_comes(name: str) -> None:
         sink.step(one)
         sizes.append(out.tell())
     assert sizes == sorted(set(sizes))
+
+
+def test_what_has_to_wait_for_the_end_waits_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inspect's head tells how the run ended and comes first: the events are held, and not in memory."""
+    monkeypatch.setattr("otel2traj.writers.inspect_log._HELD", 4096)
+    what, out = rich(), BytesIO()
+    sink: Any = WRITERS.get("inspect").sink(out)
+    sink.begin(what.header)
+    for one in what.steps:
+        sink.step(one)
+    assert sink._spool._rolled
+    sink.end(what.summary)
+    assert out.getvalue() == written("inspect", what)
 
 
 def test_every_writer_says_what_it_loses() -> None:

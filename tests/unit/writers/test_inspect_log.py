@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from otel2traj.canonical import loads
-from otel2traj.model.trajectory import Step, StepStatus, TrajectoryStatus
+from otel2traj.model.trajectory import SdkInput, Step, StepStatus, TrajectoryStatus
 from tests.factory import not_observed, step, tool_log, trajectory
 from tests.unit.writers.run import written
 
@@ -32,7 +34,38 @@ def test_a_failed_run_and_a_failed_step() -> None:
     failed = step(1, status=StepStatus.FAILED, output={"wire_error": "reset"})
     got = log(failed, status=TrajectoryStatus.FAILED, error={"type": "E", "message": "m"})
     assert got["status"] == "error"
+    assert got["error"]["message"] == "E: m"
     assert got["samples"][0]["events"][0]["error"] == "reset"
+
+
+def item(result: dict[str, Any] | None) -> SdkInput:
+    return SdkInput("0001", None, "Do it.", [1, 1], result, [])
+
+
+@pytest.mark.parametrize(
+    ("result", "status", "message"),
+    [
+        ({"status": "succeeded"}, "success", None),
+        ({"status": "failed", "error": {"type": "ValueError", "message": "no luck"}}, "error", "ValueError: no luck"),
+        ({"status": "timeout"}, "error", "timed out"),
+        ({"status": "cancelled"}, "cancelled", None),
+        (None, "started", None),
+    ],
+)
+def test_the_status_is_how_the_run_ended_and_not_how_the_build_did(
+    result: dict[str, Any] | None, status: str, message: str | None
+) -> None:
+    got = log(step(1), inputs=[item(result)])
+    assert got["status"] == status
+    assert got.get("error", {}).get("message") == message
+    assert got["samples"][0].get("error", {}).get("message") == message
+
+
+def test_the_head_comes_before_the_samples() -> None:
+    keys = list(log(step(1)))
+    assert keys[:3] == ["version", "status", "eval"]
+    assert keys[-1] == "samples"
+    assert {"plan", "stats"} <= set(keys)
 
 
 def test_arguments_that_are_no_object_are_told() -> None:
