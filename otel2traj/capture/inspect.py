@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import EvidenceError
-from .router import LOG, STATE
+from .layout import LOG, STATE
 from .segments import Damage, Record, Signal, is_live, read_from, segment_files
 from .state import ENDINGS, AttemptRow, State
 

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, quote, unquote
 from .. import canonical
 from .asgi import Page, Shown
 from .intake import Intake
-from .router import ATTEMPTS, LOG, STATE
+from .layout import ATTEMPTS, LOG, STATE
 from .segments import segment_files
 from .state import AttemptRow, State
 

@@ -21,10 +21,10 @@ from ..errors import RefusedError, UsageError
 from .asgi import App
 from .derive import Build
 from .intake import Intake, Tokens
+from .layout import LOG
 from .page import Facts, View, pages
 from .protocol import BoundedProtocol
 from .retention import Keep
-from .router import LOG
 from .segments import lock, recover
 from .spool import Spool
 from .watch import DeriveWatch

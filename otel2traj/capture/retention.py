@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import UsageError
-from .router import ATTEMPTS, LOG
+from .layout import ATTEMPTS, LOG
 from .segments import segment_files
 from .state import State
 

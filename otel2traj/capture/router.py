@@ -20,18 +20,25 @@ from typing import IO, Final
 
 from .. import canonical
 from ..errors import RefusedError
-from ..files import beside
+from .claims import BY_TRACE, Claim
+from .cutting import cut_out
 from .inflate import inflate
-from .segments import MAX_BODY, Damage, Record, Signal, after_padding, is_live, lock, read_from, records_from, segment_files
-from .split import BY_TRACE, Claim, Piece, Split, split
+from .layout import ATTEMPTS, FILES, LOG, REPAIRS, STATE, UNROUTED, set_aside
+from .segments import (
+    MAX_BODY,
+    Damage,
+    Record,
+    Signal,
+    after_padding,
+    is_live,
+    lock,
+    read_from,
+    records_from,
+    segment_files,
+)
+from .split import Piece, Split, split
 from .state import Lost, State
 
-LOG: Final = "log"
-ATTEMPTS: Final = "attempts"
-UNROUTED: Final = "unrouted"
-STATE: Final = "state.sqlite"
-REPAIRS: Final = "repairs.jsonl"
-FILES: Final = {Signal.TRACES: "otel.jsonl", Signal.LOGS: "otel-logs.jsonl", Signal.METRICS: "otel-metrics.jsonl"}
 _NOWHERE: Final = ""
 """The attempt id that stands for `unrouted/`: records that name nothing they belong to."""
 _CACHE: Final = 50_000
@@ -337,36 +344,7 @@ class Router:
         """Cut dead lines out of the files of an attempt, as before every build."""
         for signal, size, dead in self.state.files_of(attempt):
             if dead:
-                self._cut_out(attempt, signal, size)
-
-    def _cut_out(self, attempt: str, signal: int, size: int) -> None:
-        path = self._file(attempt, signal)
-        holes = self.state.buried(attempt, signal)
-        fresh, target = beside(path)
-        db = self.state.db
-        with path.open("rb") as source, target:
-            at = 0
-            for offset, length in [*holes, (size, 0)]:
-                _copy(source, target, at, offset - at)
-                at = offset + length
-            target.flush()
-            os.fsync(target.fileno())
-            left = target.tell()
-        db.execute("BEGIN")
-        gone = passed = 0
-        rows = db.execute(
-            "SELECT rowid, offset FROM extent WHERE attempt=? AND signal=? ORDER BY offset", (attempt, signal)
-        ).fetchall()
-        for rowid, offset in rows:
-            while passed < len(holes) and holes[passed][0] < offset:
-                gone += holes[passed][1]
-                passed += 1
-            if gone:
-                db.execute("UPDATE extent SET offset=? WHERE rowid=?", (offset - gone, rowid))
-        db.execute("DELETE FROM dead WHERE attempt=? AND signal=?", (attempt, signal))
-        self.state.set_file(attempt, signal, left, 0)
-        fresh.replace(path)
-        db.execute("COMMIT")
+                cut_out(self.state, self._file(attempt, signal), attempt, signal, size)
 
     # --- starting again
 
@@ -391,30 +369,11 @@ class Router:
             self.state.db.execute(f"DELETE FROM {table} WHERE attempt=? AND signal=?", (attempt, signal))
 
     def start_over(self, why: str) -> None:
-        """Set the state and what was derived by it aside, and derive all again from the log.
-
-        What was derived is removed where the log still holds every segment; where old ones are gone it is the only
-        copy of what they held, and moves to `set-aside-N/`.
-        """
+        """Set the state and what was derived by it aside (see `set_aside`), and derive all again from the log."""
         self.set_aside = why
         with contextlib.suppress(AttributeError, sqlite3.Error):
             self.state.close()
-        segments = segment_files(self._root / LOG)
-        whole = not segments or int(segments[0].stem) == 1
-        aside = self._root / f"set-aside-{sum(1 for _ in self._root.glob('set-aside-*')) + 1}"
-        for name in (ATTEMPTS, UNROUTED):
-            folder = self._root / name
-            if not whole and folder.is_dir():
-                aside.mkdir(mode=0o700, exist_ok=True)
-                folder.rename(aside / name)
-            for file in FILES.values() if whole else ():
-                for path in [folder / file, *folder.glob(f"*/{file}")]:
-                    path.unlink(missing_ok=True)
-        for suffix in ("-wal", "-shm"):
-            (self._root / f"{STATE}{suffix}").unlink(missing_ok=True)
-        with contextlib.suppress(FileNotFoundError):
-            (self._root / STATE).replace(self._root / f"{STATE}.set-aside")
-        (self._root / REPAIRS).unlink(missing_ok=True)
+        set_aside(self._root)
         self.state = State(self._root / STATE)
         self._finished = set()
         self._clear()
@@ -439,13 +398,3 @@ def _read(record: Record) -> tuple[bytes, Split | None]:
         return plain, split(record.signal, record.content, plain)
     except Exception:
         return plain, None
-
-
-def _copy(source: IO[bytes], target: IO[bytes], offset: int, length: int) -> None:
-    source.seek(offset)
-    while length > 0:
-        piece = source.read(min(length, 1 << 20))
-        if not piece:
-            raise OSError(5, "the file is shorter than it was")
-        target.write(piece)
-        length -= len(piece)

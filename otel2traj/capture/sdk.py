@@ -24,10 +24,10 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from ..errors import RefusedError, UsageError
+from .claims import ATTEMPT_KEYS
 from .derive import Build, Deriver
-from .router import LOG
+from .layout import LOG
 from .segments import Content, Encoding, Signal
-from .split import ATTEMPT_KEYS
 from .spool import Busy, Spool
 
 _DEFAULT_OUT: Final = "otel2traj-out"

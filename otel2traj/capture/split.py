@@ -10,66 +10,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from .. import canonical
-from ..canonical import JsonObject, JsonValue
-from ..dialects import conversation_keys
-from ..messages.nested import at, decode, ident
+from ..canonical import JsonObject
 from . import repair
 from .check import BadBody, parse_protobuf, proto_items
+from .claims import EXPLICIT, Claim, better, places, places_by_bytes, stronger
 from .convert import Converter
 from .ids import SPAN_BYTES, TRACE_BYTES, id_from_bytes, id_from_text
 from .segments import Content, Signal
 
-ATTEMPT_KEYS: Final = ("otel2traj.attempt.id", "abb.attempt_id")
-"""Attributes that name an attempt outright, the stronger first."""
-EXPLICIT: Final = len(ATTEMPT_KEYS)
-"""Ranks below this name the attempt of the very item that carries them; those above name a conversation."""
-BY_TRACE: Final = 1 << 16
-"""The rank of a trace id: what an item belongs to when nothing else is known."""
-
-
-class _Place(NamedTuple):
-    """What an attribute tells: its rank, and the places of ids inside the JSON that it holds, if it is read so."""
-
-    rank: int
-    inside: tuple[tuple[int, tuple[str, ...]], ...] = ()
-
-
-@cache
-def places() -> dict[str, _Place]:
-    """Attributes that name an attempt or a conversation: those of the receiver, then what the dialects declare.
-
-    A lower rank is stronger.
-    """
-    own: dict[str, int] = {name: rank for rank, name in enumerate(ATTEMPT_KEYS)}
-    inside: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
-    for rank, (name, way) in enumerate(conversation_keys(), EXPLICIT):
-        if way:
-            inside.setdefault(name, []).append((rank, way))
-        else:
-            own.setdefault(name, rank)
-    names = own.keys() | inside.keys()
-    return {name: _Place(own.get(name, BY_TRACE), tuple(inside.get(name, ()))) for name in names}
-
-
-@cache
-def _places_by_bytes() -> dict[bytes, _Place]:
-    return {name.encode(): place for name, place in places().items()}
-
-
 _LONG_INTEGER: Final = re.compile(rb'"intValue"\s*:\s*"?-?[0-9]{19}')
-
-
-class Claim(NamedTuple):
-    """What says which attempt: the rank of the place (see `places`; or `BY_TRACE`), and the id."""
-
-    rank: int
-    value: str
 
 
 class Group(NamedTuple):
@@ -201,7 +155,7 @@ def _from_protobuf(signal: Signal, body: bytes, heads: _Heads, done: Split) -> I
         claims = _proto_claims(signal, item, convert)
         text = canonical.dumps(convert.message(item))
         at = len(heads.resources) - 1, len(heads.scopes) - 1
-        yield _Item(*at, text, trace, _stronger(claims, of_resource))
+        yield _Item(*at, text, trace, stronger(claims, of_resource))
 
 
 def _proto_claims(signal: Signal, item: Any, convert: Converter) -> Claim | None:
@@ -216,12 +170,12 @@ def _proto_claims(signal: Signal, item: Any, convert: Converter) -> Claim | None
 
 
 def _claim_of_pairs(pairs: Any, convert: Converter) -> Claim | None:
-    known = _places_by_bytes()
+    known = places_by_bytes()
     best: Claim | None = None
     for pair in pairs:
         place = known.get(pair.key)
         if place is not None:
-            best = _better(best, place, convert.any_value(pair.value))
+            best = better(best, place, convert.any_value(pair.value))
     return best
 
 
@@ -285,7 +239,7 @@ def _from_json(signal: Signal, body: bytes, heads: _Heads, done: Split) -> Itera
                     raise _Odd
                 if spare:
                     raise _Odd
-                yield _Item(*at, bytes(text), trace, _stronger(_claim_of_raw(head.attributes), of_resource))
+                yield _Item(*at, bytes(text), trace, stronger(_claim_of_raw(head.attributes), of_resource))
 
 
 def _refuse_odd_names(entry: dict[str, msgspec.Raw]) -> None:
@@ -314,7 +268,7 @@ def _from_odd_json(signal: Signal, body: bytes, heads: _Heads, done: Split) -> I
                     done.dropped += 1
                     continue
                 claim = _claim_of_objects(_attributes_of(signal, item))
-                yield _Item(*at, canonical.dumps(item), trace, _stronger(claim, of_resource))
+                yield _Item(*at, canonical.dumps(item), trace, stronger(claim, of_resource))
 
 
 def _text_id(value: Any, size: int, spare: Counter[str]) -> str | None:
@@ -338,7 +292,7 @@ def _claim_of_raw(pairs: list[_Pair] | None) -> Claim | None:
     for pair in pairs or ():
         place = known.get(pair.key)
         if place is not None:
-            best = _better(best, place, canonical.loads(bytes(pair.value)))
+            best = better(best, place, canonical.loads(bytes(pair.value)))
     return best
 
 
@@ -349,48 +303,8 @@ def _claim_of_objects(pairs: Any) -> Claim | None:
         name = pair.get("key") if isinstance(pair, dict) else None
         place = known.get(name) if isinstance(name, str) else None
         if place is not None:
-            best = _better(best, place, pair.get("value"))
+            best = better(best, place, pair.get("value"))
     return best
-
-
-# --- shared -------------------------------------------------------------------
-
-
-def _better(best: Claim | None, place: _Place, value: JsonValue) -> Claim | None:
-    """The stronger of what is claimed already and what this value tells."""
-    limit = BY_TRACE if best is None else best.rank
-    if place.rank < limit:
-        text = _plain_text(value)
-        if text is not None and text.startswith('"'):  # a producer that writes every value as JSON
-            text = ident(decode(text, quoted=True, repair=False).value)
-        if text is not None:
-            best, limit = Claim(place.rank, text), place.rank
-    if place.inside and any(rank < limit for rank, _ in place.inside):
-        held = value.get("stringValue") if isinstance(value, dict) else None
-        whole = decode(held, repair=False).value if isinstance(held, str) else None
-        for rank, way in place.inside:
-            told = ident(at(whole, way)) if rank < limit else None
-            if told is not None:
-                best, limit = Claim(rank, told), rank
-    return best
-
-
-def _plain_text(value: JsonValue) -> str | None:
-    """The id in an AnyValue: non-empty text or an integer."""
-    if not isinstance(value, dict):
-        return None
-    text = value.get("stringValue")
-    if isinstance(text, str):
-        return text.encode("utf-8", "backslashreplace").decode() if text.strip() else None
-    number = value.get("intValue")
-    return str(number) if isinstance(number, (int, str)) else None
-
-
-def _stronger(of_item: Claim | None, of_resource: Claim | None) -> Claim | None:
-    """The claim of lower rank; between equals the item knows better than its resource."""
-    if of_item is None or of_resource is None:
-        return of_resource if of_item is None else of_item
-    return of_resource if of_resource.rank < of_item.rank else of_item
 
 
 def _members(entry: JsonObject) -> bytes:

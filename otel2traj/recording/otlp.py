@@ -10,7 +10,7 @@ from typing import Final
 from ..capture.asgi import App
 from ..capture.inflate import inflate
 from ..capture.intake import Intake
-from ..capture.router import FILES
+from ..capture.layout import FILES
 from ..capture.segments import MAX_BODY, Record, Signal, read_from, segment_files
 from ..capture.split import split
 from ..capture.spool import Spool

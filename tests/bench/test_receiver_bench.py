@@ -46,7 +46,8 @@ def test_throughput(
 ROUTE = """
 import json, resource, sys, time
 from pathlib import Path
-from otel2traj.capture.router import LOG, Router
+from otel2traj.capture.layout import LOG
+from otel2traj.capture.router import Router
 from otel2traj.capture.segments import Content, Encoding, Signal
 from otel2traj.capture.spool import Spool
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest

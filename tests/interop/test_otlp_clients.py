@@ -13,7 +13,7 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.trace.export import SpanExportResult
 
 from otel2traj.api.build import build_path
-from otel2traj.capture.router import ATTEMPTS, LOG
+from otel2traj.capture.layout import ATTEMPTS, LOG
 from otel2traj.capture.segments import Content, Encoding, records_from, segment_files
 
 from ..unit.api.test_api_receive import trajectory, without_digests

@@ -13,7 +13,7 @@ import zstandard
 from otel2traj.api.build import build_path
 from otel2traj.api.receive import build_attempt
 from otel2traj.capture.derive import Deriver
-from otel2traj.capture.router import ATTEMPTS
+from otel2traj.capture.layout import ATTEMPTS
 from otel2traj.errors import EvidenceError
 
 from ..capture.requests import as_protobuf, lines

@@ -15,9 +15,9 @@ from typing import Any
 
 from otel2traj.capture.asgi import App
 from otel2traj.capture.intake import Intake
+from otel2traj.capture.layout import LOG
 from otel2traj.capture.page import Facts, pages
 from otel2traj.capture.receiver import serve_app
-from otel2traj.capture.router import LOG
 from otel2traj.capture.spool import Spool
 
 

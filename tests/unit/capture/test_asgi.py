@@ -16,7 +16,7 @@ import pytest
 from google.rpc import error_details_pb2, status_pb2
 
 from otel2traj.capture.intake import Tokens
-from otel2traj.capture.router import LOG
+from otel2traj.capture.layout import LOG
 from otel2traj.capture.segments import Content, Encoding, Signal, records_from, segment_files
 from otel2traj.capture.spool import Spool
 

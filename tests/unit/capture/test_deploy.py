@@ -11,8 +11,8 @@ import typer
 from typer.testing import CliRunner
 
 from otel2traj.capture.intake import Intake
+from otel2traj.capture.layout import LOG
 from otel2traj.capture.page import Facts, metrics_text
-from otel2traj.capture.router import LOG
 from otel2traj.capture.spool import Spool
 from otel2traj.cli import receive
 

@@ -14,7 +14,7 @@ from otel2traj import canonical
 from otel2traj.api.receive import build_attempt
 from otel2traj.capture.derive import Deriver
 from otel2traj.capture.inspect import check_log
-from otel2traj.capture.router import ATTEMPTS, LOG
+from otel2traj.capture.layout import ATTEMPTS, LOG
 from otel2traj.capture.segments import Signal, records_from, segment_files
 from otel2traj.capture.state import Lost
 from otel2traj.errors import EvidenceError, NothingRecordedError

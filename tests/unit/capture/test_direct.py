@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from otel2traj.capture.direct import DirectFile, aligned_buffer, open_direct
-from otel2traj.capture.router import LOG, Router
+from otel2traj.capture.layout import LOG
+from otel2traj.capture.router import Router
 from otel2traj.capture.segments import BLOCK, create_segment, recover, segment_files
 from otel2traj.capture.spool import Busy, Spool
 

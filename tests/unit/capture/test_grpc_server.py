@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from otel2traj.capture.grpc_server import GrpcServer
 from otel2traj.capture.intake import Intake, Tokens
-from otel2traj.capture.router import LOG
+from otel2traj.capture.layout import LOG
 from otel2traj.capture.segments import Signal, records_from, segment_files
 from otel2traj.capture.spool import Spool
 

@@ -10,8 +10,9 @@ from urllib.parse import quote
 from otel2traj.api.receive import build_attempt, view_attempt
 from otel2traj.capture.derive import Deriver
 from otel2traj.capture.intake import Intake
+from otel2traj.capture.layout import LOG
 from otel2traj.capture.page import Facts, backlog, health, metrics_text, pages, ready, status_page
-from otel2traj.capture.router import LOG, Router
+from otel2traj.capture.router import Router
 from otel2traj.capture.spool import Spool
 
 from .requests import as_json, span, traces

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from otel2traj.capture.layout import ATTEMPTS, LOG
 from otel2traj.capture.receiver import Receiver, Settings, open_to_others
-from otel2traj.capture.router import ATTEMPTS, LOG, Router
+from otel2traj.capture.router import Router
 from otel2traj.capture.segments import Signal, records_from, segment_files
 from otel2traj.errors import RefusedError, UsageError
 

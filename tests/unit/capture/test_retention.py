@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from otel2traj.capture.derive import Deriver
+from otel2traj.capture.layout import ATTEMPTS, LOG
 from otel2traj.capture.retention import Keep, sweep
-from otel2traj.capture.router import ATTEMPTS, LOG
 from otel2traj.capture.segments import segment_files
 from otel2traj.errors import UsageError
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import otel2traj.capture.router
-from otel2traj.capture.router import ATTEMPTS, LOG, REPAIRS, STATE, UNROUTED, Router
+from otel2traj.capture.layout import ATTEMPTS, LOG, REPAIRS, STATE, UNROUTED
+from otel2traj.capture.router import Router
 from otel2traj.capture.segments import Content, Encoding, Signal
 from otel2traj.capture.spool import Spool
 from otel2traj.errors import RefusedError

@@ -16,10 +16,10 @@ from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExportResult
 
-from otel2traj.capture.router import ATTEMPTS, LOG
+from otel2traj.capture.layout import ATTEMPTS, LOG, STATE
 from otel2traj.capture.sdk import ExporterSettings, read_settings
 from otel2traj.capture.segments import segment_files
-from otel2traj.errors import UsageError
+from otel2traj.errors import EvidenceError, UsageError
 from otel2traj.exporter import Otel2TrajLogExporter, Otel2TrajSpanExporter
 
 from .requests import items
@@ -62,6 +62,32 @@ def test_logs_and_spans_of_a_process_share_an_attempt(tmp_path: Path) -> None:
     assert names(tmp_path / ATTEMPTS / "mine" / "otel.jsonl") == ["alone"]
     (record,) = items(tmp_path / ATTEMPTS / "mine" / "otel-logs.jsonl")
     assert (record["body"], record["eventName"]) == ({"stringValue": "hello"}, "an.event")
+
+
+def test_a_build_that_fails_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise EvidenceError("no room")
+
+    monkeypatch.setattr("otel2traj.api.receive.build_attempt", fails)
+    provider = TracerProvider()
+    provider.add_span_processor(BatchSpanProcessor(Otel2TrajSpanExporter(out=tmp_path, build=True)))
+    provider.get_tracer("lib").start_span("chat m", attributes=CHAT).end()
+    provider.shutdown()
+    assert [record.getMessage() for record in caplog.records] == ["attempts/run: build failed: no room"]
+
+
+def test_a_state_that_cannot_be_read_is_derived_again_and_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / STATE).write_bytes(b"not a database at all" * 100)
+    provider = TracerProvider()
+    provider.add_span_processor(BatchSpanProcessor(Otel2TrajSpanExporter(out=tmp_path, build=True)))
+    provider.get_tracer("lib").start_span("chat m", attributes=CHAT).end()
+    provider.shutdown()
+    assert names(tmp_path / ATTEMPTS / "run" / "otel.jsonl") == ["chat m"]
+    assert "set aside" in caplog.text
 
 
 def test_an_export_is_stored_when_it_returns(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from otel2traj import dialects
+from otel2traj.capture.claims import BY_TRACE, Claim, places
 from otel2traj.capture.segments import Content, Signal
-from otel2traj.capture.split import BY_TRACE, Claim, Piece, places, split
+from otel2traj.capture.split import Piece, split
 from otel2traj.errors import EvidenceError
 from otel2traj.model.evidence import Source, SourceKind, SpanRecord
 from otel2traj.readers import open_records
