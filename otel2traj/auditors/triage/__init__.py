@@ -10,8 +10,10 @@ from . import conduct, environment, metrics, protocol, speech, stall, tools
 from .base import Analyzer, Rule
 from .custom import Custom
 from .engine import STAGES, diagnose
+from .environment import UNOBSERVABLE
+from .recorded import named_by
 
-__all__ = ["RULES", "STAGES", "Analyzer", "Custom", "Rule", "diagnose"]
+__all__ = ["RULES", "STAGES", "UNOBSERVABLE", "Analyzer", "Custom", "Rule", "diagnose", "named_by"]
 
 UNKNOWN: Final = Rule(
     "triage.unknown_failure", FailureCategory.UNKNOWN_FAILURE, "No metric decides the run, and no rule found a fault."

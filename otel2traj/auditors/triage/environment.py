@@ -25,6 +25,15 @@ from .thresholds import (
 )
 
 _TOLD: Final = "The environment or the system gives this category as the status."
+UNOBSERVABLE: Final = {
+    Category.POLICY_DACON_LEAK: "what data is under control is written in a policy, which no record of a run holds",
+    Category.SECURITY_IDENTITY_HITL_FAILURE: "who approved is recorded nowhere, and a refusal is the control at work",
+    Category.LOGIC_UNCERTAINTY: "how sure a model was is in no field, and words of doubt are no failure",
+    Category.LOGIC_OBJECTIVE_MISALIGNMENT: "what was wanted beyond the task's text is not recorded",
+    Category.POLICY_KNOWLEDGE_STALENESS: "what was true on the day of the run is not in its record",
+}
+"""Categories that no recorded fact names, each with the reason: only an environment, a system or an analyzer of the
+user's own can say them."""
 RULES: Final = (
     Rule(
         "triage.policy_violation",
@@ -67,7 +76,7 @@ RULES: Final = (
         _TOLD,
     ),
     Rule("triage.logic_uncertainty", Category.LOGIC_UNCERTAINTY, _TOLD),
-    Rule("triage.logic_abandonment", Category.LOGIC_ABANDONMENT, _TOLD),
+    Rule("triage.logic_abandonment", Category.LOGIC_ABANDONMENT, "An answer is empty, or the status says so."),
     Rule("triage.logic_objective_misalignment", Category.LOGIC_OBJECTIVE_MISALIGNMENT, _TOLD),
     Rule("triage.policy_knowledge_staleness", Category.POLICY_KNOWLEDGE_STALENESS, _TOLD),
 )

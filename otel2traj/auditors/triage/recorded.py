@@ -94,6 +94,14 @@ class Recorded:
         return out
 
 
+def named_by(category: Category) -> list[str]:
+    """Which recorded facts name that category: kinds of failures, meanings of codes, parts of an error's class."""
+    kinds = [kind for kind, named in _BY_KIND.items() if named is category]
+    signs = [sign for sign, named in _BY_SIGN.items() if named is category]
+    classes = [f"`{part}` in the class" for part, named in _NAMED if named is category]
+    return list(dict.fromkeys((*kinds, *signs, *classes)))
+
+
 def has_outcome(task_result: JsonObject) -> bool:
     return isinstance(task_result.get("outcome"), dict)
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from otel2traj.auditors.triage import diagnose
+from otel2traj.auditors.triage import UNOBSERVABLE, diagnose, named_by
 from otel2traj.canonical import JsonObject
 from otel2traj.model.forensic import FailureCategory as Category
+from otel2traj.outcome.failure import FailureKind
+from otel2traj.outcome.signs import Sign
 
 
 def ledger(*failures: JsonObject, status: str = "failed", steps: int = 3, **more: Any) -> JsonObject:
@@ -140,3 +142,44 @@ def test_a_loop_is_a_cause_where_nothing_else_was_recorded() -> None:
             {"identity": "agent_id:a", "role": "agent", "content": None, "tool_calls": [call]}
         )
     assert diagnose(looping)[0]["root_cause"] in (Category.LOGIC_STATE_STALL, Category.LOGIC_PLANNING_ERROR)
+
+
+WITHOUT_A_FAILURE = {
+    Category.SUCCESS, Category.PARTIAL_PASS, Category.UNKNOWN_FAILURE,  # what metrics and records do not decide
+    Category.LOGIC_PLANNING_ERROR, Category.LOGIC_STATE_STALL, Category.SECURITY_PII_LEAK,
+    Category.SECURITY_SANDBOX_ESCAPE,  # what agents said and called, turn by turn
+}  # fmt: skip
+
+
+def test_every_category_has_a_recorded_fact_or_a_reason_why_there_is_none() -> None:
+    named = {category for category in Category if named_by(category)}
+    assert named & UNOBSERVABLE.keys() == set()
+    assert named | UNOBSERVABLE.keys() | WITHOUT_A_FAILURE == set(Category)
+    assert all(UNOBSERVABLE.values())
+
+
+@pytest.mark.parametrize(
+    ("failure", "category"),
+    [
+        *(
+            ({"kind": kind}, category)
+            for category in Category
+            for kind in named_by(category)
+            if kind in set(FailureKind)
+        ),
+        *(
+            ({"kind": "provider error", "sign": sign}, category)
+            for category in Category
+            for sign in named_by(category)
+            if sign in set(Sign)
+        ),
+        *(
+            ({"kind": "input failed", "code": word.split("`")[1]}, category)
+            for category in Category
+            for word in named_by(category)
+            if word.startswith("`")
+        ),
+    ],
+)
+def test_what_the_page_lists_names_its_category(failure: JsonObject, category: Category) -> None:
+    assert cause({**failure, "step_id": 3}) == category

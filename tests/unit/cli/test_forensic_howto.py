@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from otel2traj.auditors.triage import RULES
+from otel2traj.auditors.triage import RULES, UNOBSERVABLE, named_by
+from otel2traj.model.forensic import FailureCategory
 from tests.conftest import ROOT
 
 DOCS = ROOT / "docs"
@@ -69,10 +70,15 @@ def test_the_analyzer_of_the_page_is_the_one_that_is_tested() -> None:
     assert f"```python\n{code}```" in (DOCS / "how-to" / "analyzer.md").read_text(encoding="utf-8")
 
 
+def recorded(category: FailureCategory) -> str:
+    why = UNOBSERVABLE.get(category)
+    return ", ".join(named_by(category)) if why is None else f"none: {why}"
+
+
 def test_the_rules_of_the_reference_page_are_fresh(request: pytest.FixtureRequest) -> None:
     file = DOCS / "reference" / "forensic.md"
-    table = "| category | named when |\n| --- | --- |\n" + "".join(
-        f"| `{rule.category}` | {rule.says} |\n" for rule in RULES
+    table = "| category | named when | by which recorded failures |\n| --- | --- | --- |\n" + "".join(
+        f"| `{rule.category}` | {rule.says} | {recorded(rule.category)} |\n" for rule in RULES
     )
     head, mark, _ = file.read_text(encoding="utf-8").partition(MARK)
     if request.config.getoption("--update-golden"):
