@@ -131,7 +131,8 @@ def _input(ordinal: str, heads: list[SpanHead], readings: Readings) -> InputReco
         asked = (head for head in heads if head.role is Role.MODEL_CALL and head.has_content)
         first = next((head for head in asked if purpose_of(head) is None), None)
         if first is not None:
-            record.prompt = _first_user_text(readings.of(first).messages or [])
+            asked_for = readings.of(first)
+            record.prompt = asked_for.input_text or _first_user_text(asked_for.messages or [])
     return record
 
 

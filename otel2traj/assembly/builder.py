@@ -95,7 +95,8 @@ class Builder:
             name = self._agent(entry)
             if name is not None and name not in agents:
                 agents.append(name)
-        first = next((entry for entry in self._plan.entries if isinstance(entry, ModelCall)), None)
+        calls = [entry for entry in self._plan.entries if isinstance(entry, ModelCall)]
+        first = next((call for call in calls if purpose_of(call.span) is None), calls[0] if calls else None)
         request = self._reader.read(first).input if first is not None else {}
         prompt = documents.inputs[0].prompt if documents.inputs else None
         configuration: JsonObject = {

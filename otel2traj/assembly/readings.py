@@ -153,7 +153,8 @@ class Readings:
                 if known is None or known[1] in self._gone or order < known[0]:
                     self._first[key] = order, head, position
                 position += 1
-        head.said = said(names, text, calls, results, head.emitted)
+        whole = None if reading.extra.get("input_messages_delta") is True else calls  # a session file tells what was new
+        head.said = said(names, text, whole, results if whole is not None else (), head.emitted)
 
     def _from_task(self, head: SpanHead) -> None:
         """An execution without an id of its own, in a task that was started with exactly one tool call: of its name,

@@ -86,7 +86,10 @@ class GeminiCli(SpanDialect):
         if draft.role is _TOOL:
             _tool(draft, given, answer)
         elif draft.role is Role.MODEL_CALL:
-            draft.put_messages(read_messages(_unwrap(given)))
+            asked = read_messages(_unwrap(given))
+            draft.put_messages(asked)
+            if [message.role for message in asked] == ["user"] and len(asked[0].texts()) > 1:
+                draft.put("input_text", "\n".join(asked[0].texts()[1:]))  # its own account of the surroundings is first
             answers = _unwrap(answer)
             if isinstance(answers, dict):
                 read_response(draft, answers)

@@ -49,8 +49,11 @@ def kind_of(head: SpanHead) -> Kind:
 def join_retold(calls: list[ModelCall]) -> list[ModelCall]:
     """Calls of one product that an identifier shows to be one: the same message of the session, or the same ids of tool
     calls, each on exactly one call of each record."""
-    calls = _joined(calls, _messages)
-    return _joined(calls, _emitted)
+    calls = _joined(_joined(calls, _messages), _emitted)
+    for call in calls:
+        if call.span is not None and call.span.twins:
+            _take_times(call.span)
+    return calls
 
 
 def _messages(call: ModelCall) -> Hashable:
@@ -86,6 +89,13 @@ def _joined(calls: list[ModelCall], key: Callable[[ModelCall], Hashable]) -> lis
             first.lenders = [*first.lenders, *other.lenders]
             gone.add(other)
     return [call for call in calls if call not in gone]
+
+
+def _take_times(head: SpanHead) -> None:
+    """A span is timed by the call itself; lines of a session file and log records by when they were written."""
+    timed = next((twin for twin in head.twins if twin.recorder is Recorder.OTEL and twin.start_ns is not None), None)
+    if timed is not None and head.recorder is not Recorder.OTEL:
+        head.start_ns, head.end_ns = timed.start_ns, timed.end_ns
 
 
 def _rank(call: ModelCall) -> tuple[object, ...]:

@@ -213,7 +213,12 @@ def _input_sources(attempt: Attempt, folder: InputFolder) -> None:
     directory = attempt.root / folder.path
     for entry in sorted(os.scandir(directory), key=lambda item: item.name):
         name = entry.name
-        if not name.startswith("otel") or entry.is_dir(follow_symlinks=False) or _OTEL_METRICS.fullmatch(name):
+        if entry.is_dir(follow_symlinks=False) or _OTEL_METRICS.fullmatch(name):
+            continue
+        if name.startswith("session-") and _plain(name).endswith(_TRACE_SUFFIXES):
+            _add(attempt, f"{folder.path}/{name}", SourceKind.OTLP_TRACES, folder.ordinal)
+            continue
+        if not name.startswith("otel"):
             continue
         if name == "otel-live.jsonl":
             kind = SourceKind.ABB_OTEL_LIVE

@@ -1,4 +1,9 @@
-"""Real runs of command-line agents: every subset of what a run left builds one trajectory without a wrong fact."""
+"""Real runs of command-line agents: every subset of what a run left builds one trajectory without a wrong fact.
+
+Nobody intercepted these runs: the wire of the subsets is written here, from the answers that the scripted model gave (the
+truth of each run) and what Codex, Gemini CLI and OpenCode put into a request. What a recorded wire holds is the matter of
+`fixtures/attempts`.
+"""
 
 from __future__ import annotations
 
@@ -272,3 +277,39 @@ def test_all_records_together(agent: str, golden: Callable[[Path, bytes], None],
             assert (log["link"], log["execution_status"]) == ("exact", "succeeded" if ran["succeeded"] else "error")
         assert [i["ordinal"] for i in document["inputs"]] == ["0001"]
     golden(RUNS / agent / "expected" / "trajectory.json", build_bytes(tmp_path / str(len(names))))
+
+
+@pytest.mark.parametrize("agent", ["codex", "gemini-cli"])
+def test_session_files_of_an_attempt_are_read(agent: str, tmp_path: Path) -> None:
+    """`otel2traj record` keeps them beside the telemetry, as `session-*`."""
+    step = tmp_path / "steps" / "0001"
+    step.mkdir(parents=True)
+    name = {"codex": "rollout.jsonl", "gemini-cli": "session.jsonl"}[agent]
+    shutil.copy(RUNS / agent / name, step / f"session-{name}")
+    for telemetry in ("otel.jsonl", "otel-logs.jsonl"):
+        shutil.copy(RUNS / agent / telemetry, step / telemetry)
+    document, truth = json.loads(build_bytes(tmp_path)), truth_of(agent)
+    assert f"steps/0001/session-{name}" in [source["path"] for source in document["sources"]]
+    assert wrong(agent, document, truth) == []
+    models = [one for one in document["steps"] if one["kind"] == "model"]
+    assert [log["execution_status"] for one in models for log in one["tool_logs"]] == ["succeeded", "error"]
+    assert {one["input_ordinal"] for one in models} == {"0001"}
+
+
+def test_a_call_of_a_session_file_is_timed_by_its_span(tmp_path: Path) -> None:
+    """OpenCode stamps a message when it opens it, before the call that makes the title."""
+    document = build("opencode", ("export.json", "otel.jsonl"), tmp_path / "run")
+    assert [step["purpose"] for step in document["steps"]] == ["title", "unknown", "unknown", "unknown"]
+    assert all(step["started_at"] < step["ended_at"] for step in document["steps"])
+
+
+def test_the_prompt_of_gemini_cli_is_what_follows_its_account_of_the_surroundings(tmp_path: Path) -> None:
+    document = build("gemini-cli", ("otel.jsonl",), tmp_path / "run")
+    assert document["metadata"]["task_instruction"] == truth_of("gemini-cli")["prompt"]
+
+
+def test_a_wire_call_and_a_rollout_with_one_response_id_are_one_call(tmp_path: Path) -> None:
+    """A session file tells what was added since the call before: its history is shorter, which is no contradiction."""
+    document = build("codex", ("rollout.jsonl", WIRE), tmp_path / "run")
+    assert [step["agent_name"] for step in document["steps"]] == ["codex"] * 3
+    assert not [one for one in document["warnings"] if "retold_call" in one or "unjoined" in one]
