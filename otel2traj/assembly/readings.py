@@ -153,7 +153,8 @@ class Readings:
                 if known is None or known[1] in self._gone or order < known[0]:
                     self._first[key] = order, head, position
                 position += 1
-        whole = None if reading.extra.get("input_messages_delta") is True else calls  # a session file tells what was new
+        added = reading.extra.get("input_messages_delta") is True  # a session file tells what was new, no history
+        whole = None if added else calls
         head.said = said(names, text, whole, results if whole is not None else (), head.emitted)
 
     def _from_task(self, head: SpanHead) -> None:

@@ -1,8 +1,8 @@
 """Real runs of command-line agents: every subset of what a run left builds one trajectory without a wrong fact.
 
-Nobody intercepted these runs: the wire of the subsets is written here, from the answers that the scripted model gave (the
-truth of each run) and what Codex, Gemini CLI and OpenCode put into a request. What a recorded wire holds is the matter of
-`fixtures/attempts`.
+Nobody intercepted these runs: the wire of the subsets is written here, from the answers that the scripted model gave
+(the truth of each run) and what Codex, Gemini CLI and OpenCode put into a request. What a recorded wire holds is the
+matter of `fixtures/attempts`.
 """
 
 from __future__ import annotations
