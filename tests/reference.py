@@ -61,7 +61,42 @@ def commands_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-PAGES: dict[str, Callable[[], str]] = {"warnings.md": warnings_page, "commands.md": commands_page}
+def left_out_page() -> str:
+    from otel2traj.providers.rest import FRAMES_LEFT_OUT, LEFT_OUT
+
+    def cell(text: str) -> str:
+        return text.replace("|", chr(92) + "|")
+
+    lines = [
+        "# What is left out of a model API's body",
+        "",
+        "Every other member of a body stands in the step's `output`: by its own name, in `other_parts`, or in `extra`",
+        "by its JSON pointer. `tests/properties/test_no_member_vanishes.py` changes each member of each recorded",
+        "body and demands that the output changes, but for these.",
+        "",
+        "In bodies and streams: null, `[]` and `{}`, and",
+        "",
+        "| member | values | why |",
+        "| --- | --- | --- |",
+    ]
+    for key, (values, why) in LEFT_OUT.items():
+        lines.append(f"| `{key}` | {', '.join(f'`{value}`' for value in sorted(values)) or 'any'} | {why} |")
+    lines += [
+        "",
+        "A member of a response that repeats the one of its request, value for value, stands in the input alone.",
+        "",
+    ]
+    lines += ["In streams, by a pattern for the place of the member in its frame:", ""]
+    lines += ["| provider | members | why |", "| --- | --- | --- |"]
+    lines += [f"| `{name}` | `{cell(pattern)}` | {why} |" for name, pattern, why in FRAMES_LEFT_OUT]
+    return "\n".join(lines) + "\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "warnings.md": warnings_page,
+    "commands.md": commands_page,
+    "left-out.md": left_out_page,
+}
 
 
 if __name__ == "__main__":

@@ -51,7 +51,16 @@ class WireBodies:
     def response(self) -> ModelResponse:
         if self._provider is None or self.response_body.value is None:
             return ModelResponse(complete=False)
-        return self._provider.response(self.response_body.value)
+        found = self._provider.response(self.response_body.value)
+        asked = self.request_body.value
+        if isinstance(asked, dict):  # what a response repeats of its request stands in the input
+            extra = found.output.extra
+            found.output.extra = {key: extra[key] for key in extra if not _echoes(asked, key[1:], extra[key])}
+        return found
+
+
+def _echoes(request: JsonObject, key: str, value: JsonValue) -> bool:
+    return key in request and bool(request[key] == value) and type(request[key]) is type(value)
 
 
 def read_head(archive: Archive, index: Index, head: SpanHead) -> Reading:

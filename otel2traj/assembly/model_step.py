@@ -157,6 +157,8 @@ def output_json(output: Output) -> JsonObject:
         out["choices"] = output.choices
     if output.other_parts:
         out["other_parts"] = output.other_parts
+    if output.extra:
+        out["extra"] = output.extra
     return out
 
 

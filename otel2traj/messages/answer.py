@@ -76,9 +76,12 @@ class Output:
     model: str | None = None
     refusal: str | None = None
     choices: list[JsonObject] | None = None
-    """`{"index", "text", "reasoning"?, "refusal"?, "tool_calls", "finish_reason"}` a choice, when there are several."""
+    """`{"index", "text", "reasoning"?, "refusal"?, "tool_calls", "finish_reason", "other_parts"?}` a choice."""
     other_parts: list[JsonObject] = field(default_factory=list)
     """Hosted tool calls and results, media and whatever else stood in the answer, as recorded."""
+    extra: JsonObject = field(default_factory=dict)
+    """What stood in the body about the answer and is no part of it, by its JSON pointer in the (merged) body:
+    fingerprints, service tiers, log probabilities, signatures, filter results."""
 
     def all_tool_calls(self) -> list[ToolCall]:
         """The tool calls of every choice, those of the first before those of the others."""

@@ -77,7 +77,7 @@ class Step:
 
     `input` has `messages`, `system`, `tools`, `model`, `parameters` where recorded. `output` has `text`, `reasoning`,
     `tool_calls`, `finish_reason`, `usage`, `model`, and where they apply `refusal`, `choices`, `other_parts`,
-    `wire_error`, `output_source`, `tool_calls_source`.
+    `extra`, `wire_error`, `output_source`, `tool_calls_source`.
     """
 
     step_id: int

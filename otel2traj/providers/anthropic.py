@@ -8,12 +8,12 @@ from __future__ import annotations
 from ..canonical import JsonObject, JsonValue
 from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
+from .rest import Taken, broken, carry, keep
 from .shape import (
     Pieces,
     content_digest,
     count,
     decoded,
-    error_of,
     glance_of,
     joined,
     obj,
@@ -34,6 +34,7 @@ _DELTA_FIELD = {
     "input_json_delta": ("tool_use", "partial_json"),
 }
 _EVENTS = ("message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop")
+_NAMED = ("type", "index", "message", "content_block", "delta", "usage")
 
 
 class Anthropic:
@@ -52,6 +53,7 @@ class Anthropic:
         if events is None:
             return _read(payload, complete=True)
         body, complete = merge(objects(events))
+        keep(body, broken(events))
         return _read(body, complete=complete)
 
     def glance_request(self, payload: JsonValue) -> RequestGlance:
@@ -118,9 +120,14 @@ def merge(events: list[JsonObject]) -> tuple[JsonObject, bool]:
     complete = False
     for event in events:
         kind = event.get("type")
+        if kind in (*_EVENTS, "content_block_stop"):
+            carry(body, event, *_NAMED)
         if kind == "message_start":
-            body = {**obj(event.get("message")), **{key: body[key] for key in ("error",) if key in body}}
-            blocks += [dict(block) for block in objs(body.get("content"))]
+            carry(body, obj(event.get("message")), "content", "usage")
+            _grow_usage(body, obj(event.get("message")).get("usage"))
+            content = obj(event.get("message")).get("content")
+            blocks += [dict(block) for block in objs(content)]
+            keep(body, [content] if not isinstance(content, (list, type(None))) else broken(content or []))
         elif kind == "content_block_start":
             block = dict(obj(event.get("content_block")))
             if block.get("type") == "tool_use" and block.get("input") == {}:
@@ -132,22 +139,27 @@ def merge(events: list[JsonObject]) -> tuple[JsonObject, bool]:
             if block.get("type") == "tool_use":
                 block.setdefault("input", {})
         elif kind == "content_block_delta":
-            _add(blocks, latest, place(event.get("index")), obj(event.get("delta")))
+            if not _add(blocks, latest, place(event.get("index")), obj(event.get("delta"))):
+                keep(body, [event])
         elif kind == "message_delta":
-            body.update({key: value for key, value in obj(event.get("delta")).items() if value is not None})
-            grown = {key: value for key, value in obj(event.get("usage")).items() if value is not None}
-            if grown:
-                body["usage"] = {**obj(body.get("usage")), **grown}
+            delta = obj(event.get("delta"))
+            body.update({key: value for key, value in delta.items() if value is not None and body.get(key) is None})
+            carry(body, delta)
+            _grow_usage(body, event.get("usage"))
         elif kind == "message_stop":
             complete = True
         elif event.get("error") is not None:
             body["error"] = event["error"]
+            carry(body, event, "type", "error")
+        elif event != {"type": "ping"}:
+            keep(body, [event])
     for block in blocks:
         partial = block.get("partial_json")
         if isinstance(partial, Pieces):
             del block["partial_json"]
             if partial.text():
-                block["input"] = partial.text()
+                keep(block, [{"input": block["input"]}] if block.get("input") else [])
+                block["input"] = decoded(partial.text())
         for key in ("text", "thinking", "signature"):
             if isinstance(block.get(key), Pieces):
                 block[key] = block[key].text()
@@ -156,53 +168,75 @@ def merge(events: list[JsonObject]) -> tuple[JsonObject, bool]:
     return body, complete
 
 
+def _grow_usage(body: JsonObject, told: JsonValue) -> None:
+    """Counts of a later frame stand for those before them."""
+    grown = {key: value for key, value in obj(told).items() if value is not None}
+    if grown:
+        body["usage"] = {**obj(body.get("usage")), **grown}
+
+
 def _add(
     blocks: list[JsonObject], latest: dict[int | str | None, JsonObject], index: int | str | None, delta: JsonObject
-) -> None:
+) -> bool:
+    """Whether the delta is of a known kind."""
     kind = delta.get("type")
     known = _DELTA_FIELD.get(kind) if isinstance(kind, str) else None
     block = latest.get(index)
     if block is None:
         if known is None:
-            return
+            return False
         block = {"type": known[0]}
         latest[index] = latest[None] = block
         blocks.append(block)
     if known is None:
-        if isinstance(delta.get("citation"), dict):
-            block["citations"] = [*objs(block.get("citations")), delta["citation"]]
-        return
+        if not isinstance(delta.get("citation"), dict):
+            return False
+        block["citations"] = [*objs(block.get("citations")), delta["citation"]]
+        carry(block, delta, "type", "citation")
+        return True
     field = known[1]
     piece = delta.get(field)
     if isinstance(piece, str):
         held = block.get(field)
         if not isinstance(held, Pieces):
-            block[field] = held = Pieces([held] if isinstance(held, str) else [])
+            if not isinstance(held, str):
+                keep(block, [{field: held}] if held else [])
+                held = ""
+            block[field] = held = Pieces([held])
         held.append(piece)
+    carry(block, delta, "type", *((field,) if isinstance(piece, str) else ()))
+    return True
 
 
 def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
     body = obj(payload)
-    error = error_of(body.get("error"))
+    taken = Taken()
+    error = taken.error(body)
     if error is None and not isinstance(body.get("content"), list):
         return unread(payload)
+    if error is not None and body.get("type") == "error":
+        taken.value(body, "type")
     output = Output(
-        model=string(body.get("model")),
-        usage=usage_of(body.get("usage")),
-        finish_reason=string(body.get("stop_reason")),
+        model=taken.string(body, "model"),
+        usage=usage_of(taken.value(body, "usage")),
+        finish_reason=taken.string(body, "stop_reason"),
     )
     texts: list[str | None] = []
     thoughts: list[str | None] = []
     for block in objs(body.get("content")):
         kind = block.get("type")
         if kind == "text":
-            texts.append(string(block.get("text")))
+            texts.append(taken.string(block, "text"))
         elif kind == "thinking":
-            thoughts.append(string(block.get("thinking")))
+            thoughts.append(taken.string(block, "thinking"))
         elif kind == "tool_use":
-            arguments = decoded(block.get("input"))
-            output.tool_calls.append(ToolCall(string(block.get("id")), string(block.get("name")), arguments))
+            arguments = decoded(taken.value(block, "input"))
+            if arguments is None and complete:
+                arguments = {}
+            output.tool_calls.append(ToolCall(taken.string(block, "id"), taken.string(block, "name"), arguments))
         else:
-            output.other_parts.append(block)
+            output.other_parts.append(taken.whole(block))
     output.text, output.reasoning = joined(texts), joined(thoughts, "\n")
-    return ModelResponse(output, string(body.get("id")), complete and error is None, error)
+    response_id = taken.string(body, "id")
+    output.extra = taken.rest(body)
+    return ModelResponse(output, response_id, complete and error is None, error)

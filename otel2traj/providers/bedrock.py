@@ -8,11 +8,11 @@ from __future__ import annotations
 from ..canonical import JsonObject, JsonValue
 from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
+from .rest import Taken, broken, carry, keep
 from .shape import (
+    call_arguments,
     content_digest,
     count,
-    decoded,
-    error_of,
     glance_of,
     joined,
     obj,
@@ -27,6 +27,15 @@ from .shape import (
 from .sse import frames, objects
 
 _EVENTS = ("messageStart", "contentBlockStart", "contentBlockDelta", "messageStop", "metadata")
+_NAMED = {
+    "messageStart": ("role", "p"),
+    "contentBlockStart": ("start", "contentBlockIndex", "p"),
+    "contentBlockDelta": ("delta", "contentBlockIndex", "p"),
+    "contentBlockStop": ("contentBlockIndex", "p"),
+    "messageStop": ("p",),
+    "metadata": ("usage", "p"),
+}
+"""`p` is padding that hides the length of a frame."""
 
 
 class BedrockConverse:
@@ -50,6 +59,7 @@ class BedrockConverse:
         if events is None:
             return _read(payload, complete=True)
         body = merge(objects(events))
+        keep(body, broken(events))
         return _read(body, complete=body.get("stopReason") is not None)
 
     def glance_request(self, payload: JsonValue) -> RequestGlance:
@@ -103,6 +113,7 @@ def usage_of(raw: JsonValue) -> Usage | None:
 def merge(events: list[JsonObject]) -> JsonObject:
     """The reply that a stream of `{"<event>": {...}}` frames told."""
     body: JsonObject = {}
+    message: JsonObject = {}
     blocks: dict[int | str, JsonObject] = {}
     for event in events:
         start, delta = obj(event.get("contentBlockStart")), obj(event.get("contentBlockDelta"))
@@ -115,56 +126,76 @@ def merge(events: list[JsonObject]) -> JsonObject:
         if delta:
             key = place(delta.get("contentBlockIndex"))
             _add(blocks.setdefault(len(blocks) if key is None else key, {}), obj(delta.get("delta")))
-        if "messageStop" in event:
-            body["stopReason"] = obj(event["messageStop"]).get("stopReason")
+        carry(message, {"role": obj(event.get("messageStart")).get("role")})
         if "metadata" in event:
             body["usage"] = obj(event["metadata"]).get("usage")
         for name, value in event.items():
             if name.endswith(("Exception", "Error")):
                 body["error"] = value if isinstance(value, dict) else {"message": str(value)}
-    body["output"] = {"message": {"content": list(blocks.values())}}
+            elif name in _NAMED and isinstance(value, dict):
+                carry(body, value, *_NAMED[name])
+            else:
+                keep(body, [{name: value}])
+    body["output"] = {"message": {**message, "content": list(blocks.values())}}
     return body
 
 
 def _add(block: JsonObject, delta: JsonObject) -> None:
     if isinstance(delta.get("text"), str):
         block["text"] = str(block.get("text") or "") + delta["text"]
-    tool, thought = delta.get("toolUse"), delta.get("reasoningContent")
-    if isinstance(tool, dict) and isinstance(tool.get("input"), str):
+    tool, thought, citation = delta.get("toolUse"), delta.get("reasoningContent"), delta.get("citation")
+    if isinstance(tool, dict):
         held = {**obj(block.get("toolUse"))}
-        held["input"] = str(held.get("input") or "") + tool["input"]
+        if isinstance(tool.get("input"), str):
+            held["input"] = str(held.get("input") or "") + tool["input"]
+        carry(held, tool, *(("input",) if isinstance(tool.get("input"), str) else ()))
         block["toolUse"] = held
     if isinstance(thought, dict):
         held = {**obj(block.get("reasoningContent"))}
-        held["text"] = str(held.get("text") or "") + str(thought.get("text") or "")
+        told = {**obj(held.get("reasoningText"))}
+        for key in ("text", "signature"):
+            if isinstance(thought.get(key), str):
+                told[key] = str(told.get(key) or "") + thought[key]
+        if told:
+            held["reasoningText"] = told
+        carry(held, thought, "text", "signature")
         block["reasoningContent"] = held
+    if isinstance(citation, dict):
+        block["citations"] = [*objs(block.get("citations")), citation]
+    known = [key for key in ("toolUse", "reasoningContent", "citation") if isinstance(delta.get(key), dict)]
+    carry(block, delta, *known, *(("text",) if isinstance(delta.get("text"), str) else ()))
 
 
 def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
     body = obj(payload)
+    taken = Taken()
     message = obj(body.get("output")).get("message")
-    error = error_of(body.get("error"))
+    error = taken.error(body)
     if not isinstance(message, dict):
         if error is None and isinstance(body.get("message"), str):
-            error = body
+            return ModelResponse(complete=False, error=body)
         if error is None:
             return unread(payload)
-        return ModelResponse(complete=False, error=error)
-    output = Output(usage=usage_of(body.get("usage")), finish_reason=string(body.get("stopReason")))
+        return ModelResponse(Output(extra=taken.rest(body)), complete=False, error=error)
+    output = Output(usage=usage_of(taken.value(body, "usage")), finish_reason=taken.string(body, "stopReason"))
     texts: list[str | None] = []
     thoughts: list[str | None] = []
     for block in objs(message.get("content")):
         tool, thought = block.get("toolUse"), block.get("reasoningContent")
+        cited = obj(block.get("citationsContent"))
         if isinstance(tool, dict):
-            output.tool_calls.append(
-                ToolCall(string(tool.get("toolUseId")), string(tool.get("name")), decoded(tool.get("input")))
-            )
+            arguments = call_arguments(taken.value(tool, "input"), ended=complete)
+            call = ToolCall(taken.string(tool, "toolUseId"), taken.string(tool, "name"), arguments)
+            output.tool_calls.append(call)
         elif isinstance(block.get("text"), str):
-            texts.append(block["text"])
+            texts.append(taken.string(block, "text"))
         elif isinstance(thought, dict):
             inner = obj(thought.get("reasoningText"))
-            thoughts.append(string(inner.get("text") if inner else thought.get("text")))
+            thoughts.append(taken.string(inner or thought, "text"))
+        elif objs(cited.get("content")):
+            texts += [taken.string(part, "text") for part in objs(cited.get("content"))]
         else:
-            output.other_parts.append(block)
+            output.other_parts.append(taken.whole(block))
     output.text, output.reasoning = joined(texts), joined(thoughts, "\n")
+    output.extra = taken.rest(body)
     return ModelResponse(output, None, complete and error is None, error)

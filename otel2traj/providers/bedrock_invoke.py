@@ -9,7 +9,8 @@ from __future__ import annotations
 from ..canonical import JsonObject, JsonValue
 from ..model.message import Output, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
-from .shape import beside, choice_of, count, error_of, glance_of, joined, obj, objs, split_request, string, unread
+from .rest import Taken, broken, carry, keep
+from .shape import choice_of, count, glance_of, joined, obj, objs, split_request, unread
 from .sse import frames, objects
 
 _METRICS = "amazon-bedrock-invocationMetrics"
@@ -38,21 +39,26 @@ class BedrockInvoke:
     def response(self, payload: JsonValue) -> ModelResponse:
         events = frames(payload)
         pieces = [obj(payload)] if events is None else objects(events)
-        whole = {key: value for piece in pieces for key, value in piece.items() if value is not None}
-        error = error_of(whole.get("error"))
-        broken = next((value for key, value in whole.items() if key.endswith("Exception")), None)
-        error = error if broken is None else error_of(broken)
+        body = pieces[0] if events is None else merge(pieces)
+        keep(body, broken(events or []))
+        taken = Taken()
+        error = taken.error(body)
+        broke = next((key for key in body if key.endswith("Exception")), None)
+        if error is None and broke is not None:
+            error = taken.error(body, broke)
         choices = _choices(pieces)
         if not choices:
-            return unread(payload) if error is None else ModelResponse(complete=False, error=error)
-        output = Output(text=choices[0]["text"], finish_reason=choices[0]["finish_reason"], usage=_usage(whole))
+            return (
+                unread(payload) if error is None else ModelResponse(Output(extra=taken.rest(body)), None, False, error)
+            )
+        output = Output(text=choices[0]["text"], finish_reason=choices[0]["finish_reason"], usage=_usage(body))
         if len(choices) > 1:
             output.choices = choices
-        output.other_parts += beside(whole, *_LISTS, *_TEXTS, *_REASONS, "error", "id")
-        for item in [item for key in _LISTS for item in objs(whole.get(key))]:
-            output.other_parts += beside(item, *_TEXTS, *_REASONS, "index")
+        _take(body, taken)
+        response_id = taken.string(body, "id")
+        output.extra = taken.rest(body)
         complete = all(choice["finish_reason"] is not None for choice in choices) and error is None
-        return ModelResponse(output, string(whole.get("id")), complete, error)
+        return ModelResponse(output, response_id, complete, error)
 
     def glance_request(self, payload: JsonValue) -> RequestGlance:
         return RequestGlance()
@@ -68,6 +74,33 @@ def is_response(payload: JsonValue) -> bool:
         if titan or ("generation" in body and "stop_reason" in body):
             return True
     return False
+
+
+def merge(pieces: list[JsonObject]) -> JsonObject:
+    """What the pieces of a stream say beside their texts; counts of a later piece stand for those before them."""
+    body: JsonObject = {}
+    for piece in pieces:
+        lists = [key for key in _LISTS if isinstance(piece.get(key), list)]
+        body.update({key: piece[key] for key in (*_INPUT, *_OUTPUT) if piece.get(key) is not None})
+        carry(body, piece, *_INPUT, *_OUTPUT, *_TEXTS, *lists)
+        for key in lists:
+            held: list[JsonObject] = body.setdefault(key, [])
+            for number, item in enumerate(objs(piece[key])):
+                held += [{} for _ in range(number + 1 - len(held))]
+                carry(held[number], item, *_TEXTS)
+    return body
+
+
+def _take(body: JsonObject, taken: Taken) -> None:
+    """Everything that `_choices` and `_usage` read."""
+    for holder in (body, *(item for key in _LISTS for item in objs(body.get(key)))):
+        for names in (_TEXTS, _REASONS):
+            key = next((key for key in names if isinstance(holder.get(key), str)), None)
+            if key is not None:
+                taken.value(holder, key)
+    first: JsonObject = next((item for key in _LISTS for item in objs(body.get(key))), {})
+    for key in (*_INPUT, *_OUTPUT, _METRICS):
+        taken.value(body if key in body else first, key)
 
 
 def _choices(pieces: list[JsonObject]) -> list[JsonObject]:

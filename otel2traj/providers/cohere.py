@@ -8,11 +8,11 @@ from __future__ import annotations
 from ..canonical import JsonObject, JsonValue
 from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
+from .rest import Taken, broken, carry, keep
 from .shape import (
-    beside,
+    call_arguments,
     content_digest,
     count,
-    decoded,
     error_of,
     glance_of,
     joined,
@@ -27,6 +27,8 @@ from .shape import (
 from .sse import frames, objects
 
 _V2 = ("message-start", "content-start", "content-delta", "tool-plan-delta", "tool-call-start", "message-end")
+_LISTS = ("content", "tool_plan", "tool_calls", "citations")
+_KNOWN = ("message-", "content-", "tool-", "citation-")
 _V1 = ("stream-start", "text-generation", "tool-calls-generation", "stream-end")
 
 
@@ -54,8 +56,12 @@ class Cohere:
             return _version_2(body, True) if isinstance(body.get("message"), dict) else _version_1(body, payload, True)
         told = objects(events)
         if any("event_type" in event for event in told):
-            return _version_1(_merge_1(told), payload, any(e.get("event_type") == "stream-end" for e in told))
-        return _version_2(_merge_2(told), any(event.get("type") == "message-end" for event in told))
+            body = _merge_1(told)
+            keep(body, broken(events))
+            return _version_1(body, payload, any(e.get("event_type") == "stream-end" for e in told))
+        body = _merge_2(told)
+        keep(body, broken(events))
+        return _version_2(body, any(event.get("type") == "message-end" for event in told))
 
     def glance_request(self, payload: JsonValue) -> RequestGlance:
         body = obj(payload)
@@ -102,13 +108,16 @@ def _merge_2(events: list[JsonObject]) -> JsonObject:
     calls: dict[int | str | None, JsonObject] = {}
     citations: list[JsonValue] = []
     plan: list[str] = []
+    start: JsonObject = {}
     for event in events:
         kind, index, delta = event.get("type"), place(event.get("index")), obj(event.get("delta"))
         told = obj(delta.get("message"))
+        if isinstance(kind, str) and kind.startswith(_KNOWN):
+            carry(body, event, "type", "index", "delta")
+            carry(body, delta, "message")
+            carry(start, told, *_LISTS)
         if kind == "message-start":
-            body["id"] = event.get("id")
-        elif kind == "message-end":
-            body.update(delta)
+            keep(body, [{key: told[key]} for key in _LISTS if told.get(key)])
         elif kind == "tool-plan-delta":
             plan.append(string(told.get("tool_plan")) or "")
         elif kind in ("content-start", "content-delta"):
@@ -121,42 +130,50 @@ def _merge_2(events: list[JsonObject]) -> JsonObject:
         elif kind == "citation-start":
             found = told.get("citations")
             citations += found if isinstance(found, list) else [found]
-        elif kind not in ("content-end", "tool-call-end", "citation-end"):
-            body.setdefault("events", []).append(event)
-    message: JsonObject = {"content": list(blocks.values()), "tool_calls": list(calls.values()), "citations": citations}
+        elif kind not in ("message-end", "content-end", "tool-call-end", "citation-end"):
+            keep(body, [event])
+    message: JsonObject = {
+        **start,
+        "content": list(blocks.values()),
+        "tool_calls": list(calls.values()),
+        "citations": citations,
+    }
     if plan:
         message["tool_plan"] = "".join(plan)
     return {**body, "message": message}
 
 
 def _grow(held: JsonObject, piece: JsonObject, texts: tuple[str, ...]) -> None:
-    for key, value in piece.items():
-        grows = key in texts and isinstance(value, str) and isinstance(held.get(key), str)
-        held[key] = held[key] + value if grows else value
+    grown = [key for key in texts if isinstance(piece.get(key), str) and isinstance(held.get(key), str)]
+    for key in grown:
+        held[key] += piece[key]
+    carry(held, piece, *grown)
 
 
 def _version_2(body: JsonObject, complete: bool) -> ModelResponse:
+    taken = Taken()
     message = obj(body.get("message"))
-    error = error_of(body.get("error"))
-    output = Output(usage=usage_of(body.get("usage")), finish_reason=string(body.get("finish_reason")))
+    error = taken.error(body)
+    usage = usage_of(taken.value(body, "usage"))
+    output = Output(usage=usage, finish_reason=taken.string(body, "finish_reason"))
     texts: list[str | None] = []
-    thoughts: list[str | None] = [string(message.get("tool_plan"))]
+    thoughts: list[str | None] = [taken.string(message, "tool_plan")]
     for block in objs(message.get("content")):
         if isinstance(block.get("text"), str):
-            texts.append(block["text"])
+            texts.append(taken.string(block, "text"))
         elif isinstance(block.get("thinking"), str):
-            thoughts.append(block["thinking"])
+            thoughts.append(taken.string(block, "thinking"))
         else:
-            output.other_parts.append(block)
+            output.other_parts.append(taken.whole(block))
     for call in objs(message.get("tool_calls")):
         function = obj(call.get("function"))
-        output.tool_calls.append(
-            ToolCall(string(call.get("id")), string(function.get("name")), decoded(function.get("arguments")))
-        )
+        arguments = call_arguments(taken.value(function, "arguments"), ended=complete)
+        output.tool_calls.append(ToolCall(taken.string(call, "id"), taken.string(function, "name"), arguments))
     output.text, output.reasoning = joined(texts), joined(thoughts, "\n")
-    output.other_parts += beside(message, "content", "tool_plan", "tool_calls")
-    output.other_parts += beside(body, "id", "message", "finish_reason", "usage", "error")
-    return ModelResponse(output, string(body.get("id")), complete and error is None, error)
+    output.other_parts += taken.beside(message, "content", "tool_plan", "tool_calls")
+    response_id = taken.string(body, "id")
+    output.extra = taken.rest(body)
+    return ModelResponse(output, response_id, complete and error is None, error)
 
 
 def _merge_1(events: list[JsonObject]) -> JsonObject:
@@ -165,37 +182,44 @@ def _merge_1(events: list[JsonObject]) -> JsonObject:
     texts: list[str] = []
     for event in events:
         kind = event.get("event_type")
-        if kind == "stream-start":
-            body["generation_id"] = event.get("generation_id")
-        elif kind == "text-generation":
+        if kind in (*_V1, "citation-generation"):
+            carry(body, event, "event_type", "is_finished", "text", "tool_calls", "citations", "response")
+        if kind == "text-generation":
             texts.append(string(event.get("text")) or "")
         elif kind == "tool-calls-generation":
             body["tool_calls"] = event.get("tool_calls")
         elif kind == "citation-generation":
             body["citations"] = [*objs(body.get("citations")), *objs(event.get("citations"))]
         elif kind == "stream-end":
-            body.update(obj(event.get("response")))
-            body["finish_reason"] = event.get("finish_reason")
+            whole = obj(event.get("response"))
+            body.update({key: whole[key] for key in ("text", "tool_calls", "citations") if key in whole})
+            carry(body, whole, "text", "tool_calls", "citations")
+        elif kind != "stream-start":
+            keep(body, [event])
     if texts:
         body.setdefault("text", "".join(texts))
     return body
 
 
 def _version_1(body: JsonObject, payload: JsonValue, complete: bool) -> ModelResponse:
-    error = error_of(body.get("error"))
+    taken = Taken()
+    error = taken.error(body)
     if error is None and "text" not in body and "tool_calls" not in body:
         message = error_of(body.get("message"))
-        return unread(payload) if message is None else ModelResponse(complete=False, error=message)
+        if message is None:
+            return unread(payload)
+        taken.value(body, "message")
+        return ModelResponse(Output(extra=taken.rest(body)), complete=False, error=message)
     output = Output(
-        text=string(body.get("text")),
-        usage=usage_of(body.get("meta")),
-        finish_reason=string(body.get("finish_reason")),
-        tool_calls=[
-            ToolCall(string(call.get("id")), string(call.get("name")), call.get("parameters"))
-            for call in objs(body.get("tool_calls"))
-        ],
+        text=taken.string(body, "text"),
+        usage=usage_of(taken.value(body, "meta")),
+        finish_reason=taken.string(body, "finish_reason"),
     )
-    named = ("response_id", "text", "meta", "finish_reason", "tool_calls", "error")
-    output.other_parts += beside(body, *named)
-    response_id = string(body.get("response_id"))
+    for call in objs(body.get("tool_calls")):
+        arguments = call_arguments(taken.value(call, "parameters"))
+        output.tool_calls.append(ToolCall(taken.string(call, "id"), taken.string(call, "name"), arguments))
+    cited = [key for key in ("citations", "documents", "search_results") if body.get(key)]
+    output.other_parts += [{key: taken.value(body, key)} for key in cited]
+    response_id = taken.string(body, "response_id")
+    output.extra = taken.rest(body)
     return ModelResponse(output, response_id, complete and error is None, error)

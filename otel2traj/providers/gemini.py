@@ -10,13 +10,15 @@ import re
 from ..canonical import JsonObject, JsonValue
 from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
+from .rest import Taken, broken, carry, keep
 from .shape import (
     Pieces,
+    call_arguments,
     choice_of,
     content_digest,
     count,
-    error_of,
     glance_of,
+    in_order,
     joined,
     obj,
     objs,
@@ -55,13 +57,17 @@ class Gemini:
             out.messages = [{"role": "user", "parts": [{"text": only}]} if isinstance(only, str) else only]
         if out.model is None:
             out.model = string(outer.get("model"))
+        if outer is not body:
+            beside = {key: value for key, value in outer.items() if key != "request" and value != out.model}
+            out.parameters = {**beside, **out.parameters}
         return out
 
     def response(self, payload: JsonValue) -> ModelResponse:
         events = frames(payload)
         if events is None:
-            return _read(_inner(payload, "response")[0], payload, complete=True)
-        merged = merge([_inner(event, "response")[0] for event in objects(events)])
+            return _read(_one(payload), payload, complete=True)
+        merged = merge([_one(event) for event in objects(events)])
+        keep(merged, broken(events))
         candidates = objs(merged.get("candidates"))
         ended = bool(candidates) and all(item.get("finishReason") is not None for item in candidates)
         ended = ended or "promptFeedback" in merged
@@ -109,19 +115,26 @@ def _inner(payload: JsonValue, key: str) -> tuple[JsonObject, JsonObject]:
     return (obj(inside), outer) if wrapped else (outer, outer)
 
 
+def _one(payload: JsonValue) -> JsonObject:
+    """The response with what its wrapper holds beside it."""
+    body, outer = _inner(payload, "response")
+    return body if outer is body else {**{key: outer[key] for key in outer if key != "response"}, **body}
+
+
 def _either(part: JsonObject, camel: str, snake: str) -> JsonValue:
     value: JsonValue = part.get(camel)
     return value if value is not None else part.get(snake)
 
 
 def usage_of(raw: JsonValue) -> Usage | None:
-    """The prompt count includes cached tokens; thoughts are counted apart from candidates, so they are added."""
+    """The prompt count includes cached tokens. Results of hosted tools that the model was given are counted apart from
+    the prompt, and thoughts apart from candidates, so both are added."""
     body = obj(raw)
     thoughts = count(body.get("thoughtsTokenCount"))
     return usage_with_raw(
         raw,
         Usage(
-            input_tokens=count(body.get("promptTokenCount")),
+            input_tokens=total(count(body.get("promptTokenCount")), count(body.get("toolUsePromptTokenCount"))),
             output_tokens=total(count(body.get("candidatesTokenCount")), thoughts),
             cache_read_input_tokens=count(body.get("cachedContentTokenCount")),
             reasoning_output_tokens=thoughts,
@@ -137,18 +150,17 @@ def merge(chunks: list[JsonObject]) -> JsonObject:
         for key, value in chunk.items():
             if key == "usageMetadata" and isinstance(value, dict):
                 out[key] = {**obj(out.get(key)), **value}
-            elif key != "candidates" and value is not None and key not in out:
-                out[key] = value
+        carry(out, chunk, "candidates", *(["usageMetadata"] if "usageMetadata" in out else []), grow=False)
         for n, piece in enumerate(objs(chunk.get("candidates"))):
             index = place(piece.get("index"))
             held = candidates.setdefault(n if index is None else index, {"index": n if index is None else index})
             for key, value in piece.items():
                 if key == "content":
-                    content = held.setdefault("content", {"role": obj(value).get("role"), "parts": []})
+                    content = held.setdefault("content", {"parts": []})
+                    carry(content, obj(value), "parts")
                     for part in objs(obj(value).get("parts")):
                         _add(content["parts"], part)
-                elif value is not None:
-                    held[key] = value
+            carry(held, piece, "content", "index", grow=False)
     if candidates:
         out["candidates"] = list(candidates.values())
     for candidate in candidates.values():
@@ -167,32 +179,37 @@ def _add(parts: list[JsonObject], part: JsonObject) -> None:
     rest = {key: value for key, value in part.items() if key != "text"}
     if isinstance(last.get("text"), Pieces) and bool(last.get("thought")) == bool(part.get("thought")):
         last["text"].append(text)
-        last.update(rest)
+        carry(last, rest)
     else:
         parts.append({"text": Pieces([text]), **rest})
 
 
 def _read(body: JsonObject, payload: JsonValue, *, complete: bool) -> ModelResponse:
-    error = error_of(body.get("error"))
+    taken = Taken()
+    error = taken.error(body)
     if error is None and not any(key in body for key in ("candidates", "promptFeedback", "usageMetadata")):
         return unread(payload)
-    output = Output(model=string(body.get("modelVersion")), usage=usage_of(body.get("usageMetadata")))
+    usage = usage_of(taken.value(body, "usageMetadata"))
+    output = Output(model=taken.string(body, "modelVersion"), usage=usage)
+    candidates = objs(body.get("candidates"))
     listed: list[JsonObject] = []
-    for n, candidate in enumerate(objs(body.get("candidates"))):
-        text, reasoning, calls, other = _parts(candidate)
-        reason = string(candidate.get("finishReason"))
-        if n == 0:
+    for index, candidate in in_order(candidates):
+        text, reasoning, calls, other = _parts(candidate, taken)
+        reason = taken.string(candidate, "finishReason")
+        if not listed:
             output.text, output.reasoning, output.tool_calls = text, reasoning, calls
             output.finish_reason, output.other_parts = reason, other
-        index = count(candidate.get("index"))
+        if len(candidates) > 1:
+            taken.count(candidate, "index")
         listed.append(
             choice_of(
-                n if index is None else index,
+                index,
                 text=text,
                 reasoning=reasoning,
                 refusal=None,
                 tool_calls=calls,
                 finish_reason=reason,
+                other_parts=other,
             )
         )
     if len(listed) > 1:
@@ -200,11 +217,13 @@ def _read(body: JsonObject, payload: JsonValue, *, complete: bool) -> ModelRespo
     feedback = body.get("promptFeedback")
     if not listed and isinstance(feedback, dict):
         output.finish_reason = string(feedback.get("blockReason"))
-        output.other_parts.append({"promptFeedback": feedback})
-    return ModelResponse(output, string(body.get("responseId")), complete and error is None, error)
+        output.other_parts.append({"promptFeedback": taken.value(body, "promptFeedback")})
+    response_id = taken.string(body, "responseId")
+    output.extra = taken.rest(body)
+    return ModelResponse(output, response_id, complete and error is None, error)
 
 
-def _parts(candidate: JsonObject) -> tuple[str | None, str | None, list[ToolCall], list[JsonObject]]:
+def _parts(candidate: JsonObject, taken: Taken) -> tuple[str | None, str | None, list[ToolCall], list[JsonObject]]:
     texts: list[str | None] = []
     thoughts: list[str | None] = []
     calls: list[ToolCall] = []
@@ -212,11 +231,15 @@ def _parts(candidate: JsonObject) -> tuple[str | None, str | None, list[ToolCall
     for part in objs(obj(candidate.get("content")).get("parts")):
         call = _either(part, "functionCall", "function_call")
         if isinstance(call, dict):
-            calls.append(ToolCall(string(call.get("id")), string(call.get("name")), call.get("args")))
+            arguments = call_arguments(taken.value(call, "args"))
+            calls.append(ToolCall(taken.string(call, "id"), taken.string(call, "name"), arguments))
         elif isinstance(part.get("text"), str):
-            (thoughts if part.get("thought") is True else texts).append(part["text"])
+            thought = part.get("thought") is True
+            (thoughts if thought else texts).append(taken.string(part, "text"))
+            if thought:
+                taken.value(part, "thought")
         else:
-            other.append(part)
+            other.append(taken.whole(part))
     if candidate.get("groundingMetadata") is not None:
-        other.append({"groundingMetadata": candidate["groundingMetadata"]})
+        other.append({"groundingMetadata": taken.value(candidate, "groundingMetadata")})
     return joined(texts), joined(thoughts), calls, other

@@ -8,14 +8,12 @@ from __future__ import annotations
 from ..canonical import JsonObject, JsonValue
 from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
+from .rest import Taken, broken, carry, keep
 from .shape import (
-    beside,
+    call_arguments,
     content_digest,
     count,
-    decoded,
-    error_of,
     glance_of,
-    joined,
     obj,
     objs,
     split_request,
@@ -26,7 +24,7 @@ from .shape import (
 from .sse import frames, objects
 
 _COUNTS = ("prompt_eval_count", "eval_count")
-_NAMED = ("model", "message", "response", "thinking", "done", "done_reason", "error", *_COUNTS)
+_PIECES = ("content", "thinking")
 
 
 class Ollama:
@@ -46,10 +44,10 @@ class Ollama:
     def response(self, payload: JsonValue) -> ModelResponse:
         events = frames(payload)
         if events is None:
-            body = obj(payload)
-            return _read(payload, [body], body)
-        pieces = objects(events)
-        return _read(payload, pieces, {key: value for piece in pieces for key, value in piece.items()})
+            return _read(obj(payload), payload)
+        body = merge(objects(events))
+        keep(body, broken(events))
+        return _read(body, payload)
 
     def glance_request(self, payload: JsonValue) -> RequestGlance:
         """Tool results bear the id of their call only in newer versions; without one they name nothing."""
@@ -74,30 +72,54 @@ def is_response(payload: JsonValue) -> bool:
     return False
 
 
-def _read(payload: JsonValue, pieces: list[JsonObject], last: JsonObject) -> ModelResponse:
-    error = error_of(last.get("error"))
-    if error is None and "message" not in last and "response" not in last:
+def merge(lines: list[JsonObject]) -> JsonObject:
+    """One answer from its lines: texts in order, calls one after the other. Each line has a time of its own; the last
+    one stands, as in a body that was not streamed."""
+    body: JsonObject = {}
+    message: JsonObject = {}
+    texts: dict[str, list[str]] = {}
+    for line in lines:
+        told = obj(line.get("message"))
+        for holder, key in ((line, "response"), (line, "thinking"), *((told, key) for key in _PIECES)):
+            if isinstance(holder.get(key), str):
+                texts.setdefault(f"{holder is told}.{key}", []).append(holder[key])
+        carry(message, told, *(key for key in _PIECES if isinstance(told.get(key), str)))
+        body.update({key: line[key] for key in ("created_at", "done") if key in line})
+        spoken = [key for key in ("response", "thinking") if isinstance(line.get(key), str)]
+        carry(body, line, "created_at", "done", *spoken, *(["message"] if told else []))
+    for name, pieces in texts.items():
+        holder = message if name.startswith("True") else body
+        key = name.partition(".")[2]
+        keep(holder, [{key: holder[key]}] if key in holder else [])
+        holder[key] = "".join(pieces)
+    if message:
+        body["message"] = message
+    return body
+
+
+def _read(body: JsonObject, payload: JsonValue) -> ModelResponse:
+    taken = Taken()
+    error = taken.error(body)
+    if error is None and "message" not in body and "response" not in body:
         return unread(payload)
-    messages = [obj(piece.get("message")) for piece in pieces]
-    counts = {key: last[key] for key in last if key in _COUNTS}
-    usage = Usage(input_tokens=count(last.get("prompt_eval_count")), output_tokens=count(last.get("eval_count")))
+    message = obj(body.get("message"))
+    ended = taken.value(body, "done") is True if isinstance(body.get("done"), bool) else False
+    counts = {key: body[key] for key in body if key in _COUNTS}
+    usage = Usage(input_tokens=count(body.get("prompt_eval_count")), output_tokens=count(body.get("eval_count")))
+    holder = message if isinstance(message.get("content"), str) else body
     output = Output(
-        text=joined(string(m.get("content")) for m in messages),
-        reasoning=joined(string(m.get("thinking")) for m in messages),
-        model=string(last.get("model")),
-        finish_reason=string(last.get("done_reason")),
+        text=taken.string(holder, "content" if holder is message else "response"),
+        reasoning=taken.string(message if isinstance(message.get("thinking"), str) else body, "thinking"),
+        model=taken.string(body, "model"),
+        finish_reason=taken.string(body, "done_reason"),
         usage=usage_with_raw(counts or None, usage),
     )
-    if output.text is None:
-        output.text = joined(string(piece.get("response")) for piece in pieces)
-    if output.reasoning is None:
-        output.reasoning = joined(string(piece.get("thinking")) for piece in pieces)
-    for message in messages:
-        for call in objs(message.get("tool_calls")):
-            function = obj(call.get("function"))
-            output.tool_calls.append(
-                ToolCall(string(call.get("id")), string(function.get("name")), decoded(function.get("arguments")))
-            )
-        output.other_parts += beside(message, "content", "thinking", "tool_calls")
-    output.other_parts += beside(last, *_NAMED)
-    return ModelResponse(output, None, last.get("done") is True and error is None, error)
+    for key in counts:
+        taken.value(body, key)
+    for call in objs(message.get("tool_calls")):
+        function = obj(call.get("function"))
+        arguments = call_arguments(taken.value(function, "arguments"))
+        output.tool_calls.append(ToolCall(taken.string(call, "id"), taken.string(function, "name"), arguments))
+    output.other_parts += taken.beside(message, "content", "thinking", "tool_calls")
+    output.extra = taken.rest(body)
+    return ModelResponse(output, None, ended and error is None, error)

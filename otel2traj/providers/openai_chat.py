@@ -5,16 +5,19 @@ https://platform.openai.com/docs/api-reference/chat (API v1: the chat completion
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
+
 from ..canonical import JsonObject, JsonValue
 from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
+from .rest import Taken, broken, carry, keep
 from .shape import (
+    call_arguments,
     choice_of,
     content_digest,
     count,
-    decoded,
-    error_of,
     glance_of,
+    in_order,
     joined,
     obj,
     objs,
@@ -27,7 +30,8 @@ from .shape import (
 from .sse import frames, objects
 
 _TEXT = ("content", "reasoning_content", "reasoning", "refusal")
-_READ = {*_TEXT, "role", "tool_calls", "function_call", "reasoning_details", "name"}
+_GROWING = (*_TEXT, "tool_calls", "function_call", "audio")
+_READ = (*_TEXT, "tool_calls", "function_call", "reasoning_details", "name")
 
 
 class OpenAIChat:
@@ -48,6 +52,7 @@ class OpenAIChat:
         if events is None:
             return _read(payload, complete=True)
         merged = merge(objects(events))
+        keep(merged, broken(events))
         choices = objs(merged.get("choices"))
         ended = bool(choices) and all(choice.get("finish_reason") is not None for choice in choices)
         return _read(merged, complete=ended and not isinstance(events[-1], str))
@@ -107,15 +112,17 @@ def merge(chunks: list[JsonObject]) -> JsonObject:
     for chunk in chunks:
         for key in ("id", "model", "usage", "error"):
             value = chunk.get(key)
-            if value is not None and (key in ("usage", "error") or key not in out or out[key] == ""):
+            if value is not None and (key in ("usage", "error") or out.get(key) in (None, "")):
                 out[key] = value
+        listed = isinstance(chunk.get("choices"), list)
+        carry(out, chunk, "usage", "error", *(key for key in ("id", "model") if chunk.get(key) == ""), "choices")
+        keep(out, broken(chunk["choices"]) if listed else [chunk["choices"]] if chunk.get("choices") else [])
         for n, piece in enumerate(objs(chunk.get("choices"))):
             index = place(piece.get("index"))
             choice = choices.setdefault(n if index is None else index, {"message": {}, "finish_reason": None})
-            if piece.get("finish_reason") is not None:
-                choice["finish_reason"] = piece["finish_reason"]
-            delta = piece.get("delta")
-            _add(choice["message"], obj(delta if isinstance(delta, dict) else piece.get("message")))
+            told = "delta" if isinstance(piece.get("delta"), dict) else "message"
+            _add(choice["message"], obj(piece.get(told)))
+            carry(choice, piece, *(["index"] if index is not None else []), told)
     out["choices"] = [{"index": index, **choice} for index, choice in _ordered(choices)]
     for _, choice in choices.items():
         _finish(choice["message"])
@@ -127,23 +134,43 @@ def _ordered(choices: dict[int | str, JsonObject]) -> list[tuple[int | str, Json
 
 
 def _add(message: JsonObject, delta: JsonObject) -> None:
+    """A piece of another kind than its member is kept in `events` of the message."""
     for key, value in delta.items():
         if value is None:
             continue
-        if key in _TEXT and isinstance(value, str):
-            message.setdefault(key, []).append(value)
-        elif key in _TEXT and isinstance(value, list):
-            message.setdefault(key, []).extend(value)
-        elif key == "tool_calls":
+        if key in _TEXT and isinstance(value, (str, list)):
+            message.setdefault(key, []).extend(value if isinstance(value, list) else [value])
+        elif key == "tool_calls" and isinstance(value, list):
             for call in objs(value):
                 _add_call(message.setdefault("tool_calls", []), call)
-        elif key == "function_call":
-            held = message.setdefault("function_call", {"name": None, "arguments": []})
-            _add_function(held, obj(value))
-        elif isinstance(value, list) and isinstance(message.get(key), list):
-            message[key] = [*message[key], *value]
+            keep(message, [{key: call} for call in value if not isinstance(call, dict)])
+        elif key == "function_call" and isinstance(value, dict):
+            _add_function(message.setdefault("function_call", {"name": None, "arguments": []}), value)
+        elif key == "audio" and isinstance(value, dict):
+            _add_audio(message.setdefault("audio", {}), value)
+        elif key in _GROWING:
+            keep(message, [{key: value}])
         else:
-            message[key] = value
+            carry(message, {key: value})
+
+
+def _add_audio(held: JsonObject, piece: JsonObject) -> None:
+    """Sound and transcript arrive in pieces; each piece of sound is base64 of its own."""
+    for key in ("data", "transcript"):
+        if isinstance(piece.get(key), str):
+            held.setdefault(key, []).append(piece[key])
+        elif piece.get(key) is not None:
+            keep(held, [{key: piece[key]}])
+    carry(held, piece, "data", "transcript")
+
+
+def _sound(pieces: list[str]) -> str:
+    if not any(piece.endswith("=") for piece in pieces[:-1]):
+        return "".join(pieces)
+    try:
+        return b64encode(b"".join(b64decode(piece, validate=True) for piece in pieces)).decode()
+    except ValueError:
+        return "".join(pieces)
 
 
 def _add_call(calls: list[JsonObject], delta: JsonObject) -> None:
@@ -162,19 +189,19 @@ def _add_call(calls: list[JsonObject], delta: JsonObject) -> None:
         held["id"] = call_id
     if held["type"] is None:
         held["type"] = delta.get("type")
+    carry(held, delta, *(["index"] if index is not None else []), "function", "custom")
     _add_function(held["function"], obj(delta.get("function")))
     if isinstance(delta.get("custom"), dict):
         _add_function(held.setdefault("custom", {"name": None, "arguments": []}), delta["custom"], "input")
+    keep(held, [{key: delta[key]} for key in ("function", "custom") if not isinstance(delta.get(key, {}), dict)])
 
 
 def _add_function(held: JsonObject, delta: JsonObject, key: str = "arguments") -> None:
     if not held["name"] and isinstance(delta.get("name"), str):
         held["name"] = delta["name"]
-    piece = delta.get(key)
-    if isinstance(piece, str):
-        held["arguments"].append(piece)
-    elif piece is not None:
-        held["arguments"] = [piece]
+    if delta.get(key) is not None:
+        held["arguments"].append(delta[key])
+    carry(held, delta, key, *(["name"] if delta.get("name") == "" else []))
 
 
 def _finish(message: JsonObject) -> None:
@@ -182,14 +209,20 @@ def _finish(message: JsonObject) -> None:
         pieces = message.get(key)
         if isinstance(pieces, list) and all(isinstance(piece, str) for piece in pieces):
             message[key] = "".join(pieces)
+    audio = obj(message.get("audio"))
+    for key, join in (("data", _sound), ("transcript", "".join)):
+        if key in audio:
+            audio[key] = join(audio[key])
     functions = [call["function"] for call in message.get("tool_calls") or []]
     functions += [call["custom"] for call in message.get("tool_calls") or [] if "custom" in call]
     if "function_call" in message:
         functions.append(message["function_call"])
     for function in functions:
         pieces = function["arguments"]
+        odd = [piece for piece in pieces if not isinstance(piece, str)]
         whole = joined(piece for piece in pieces if isinstance(piece, str))
-        function["arguments"] = whole if whole is not None else (pieces[0] if pieces else None)
+        function["arguments"] = whole if whole is not None else odd.pop(0) if odd else None
+        keep(function, odd)
     for call in message.get("tool_calls") or []:
         if "custom" in call:
             call["custom"]["input"] = call["custom"].pop("arguments")
@@ -197,73 +230,79 @@ def _finish(message: JsonObject) -> None:
 
 def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
     body = obj(payload)
-    error = error_of(body.get("error"))
+    taken = Taken()
+    error = taken.error(body)
     if error is None and "choices" not in body:
         return unread(payload)
+    output = Output(model=taken.string(body, "model"), usage=usage_of(taken.value(body, "usage")))
+    response = ModelResponse(output, taken.string(body, "id"), complete and error is None, error)
     choices = objs(body.get("choices"))
-    output = Output(model=string(body.get("model")), usage=usage_of(body.get("usage")))
-    response = ModelResponse(output, string(body.get("id")), complete and error is None, error)
     listed: list[JsonObject] = []
-    for n, choice in enumerate(choices):
+    for index, choice in in_order(choices):
         message = obj(choice.get("message"))
-        text, reasoning, other = _speech(message)
-        calls = _calls(message)
-        refusal, reason = string(message.get("refusal")), string(choice.get("finish_reason"))
-        if n == 0:
+        text, reasoning, other = _speech(message, taken)
+        refusal, reason = taken.string(message, "refusal"), taken.string(choice, "finish_reason")
+        calls = _calls(message, taken, ended=complete or reason is not None)
+        if not listed:
             output.text, output.reasoning, output.refusal = text, reasoning, refusal
             output.tool_calls, output.finish_reason, output.other_parts = calls, reason, other
-        index = count(choice.get("index"))
+        if len(choices) > 1:
+            taken.count(choice, "index")
         listed.append(
             choice_of(
-                n if index is None else index,
+                index,
                 text=text,
                 reasoning=reasoning,
                 refusal=refusal,
                 tool_calls=calls,
                 finish_reason=reason,
+                other_parts=other,
             )
         )
     if len(listed) > 1:
         output.choices = listed
+    output.extra = taken.rest(body)
     return response
 
 
-def _speech(message: JsonObject) -> tuple[str | None, str | None, list[JsonObject]]:
+def _speech(message: JsonObject, taken: Taken) -> tuple[str | None, str | None, list[JsonObject]]:
     content = message.get("content")
-    texts: list[str | None] = [content] if isinstance(content, str) else []
+    texts: list[str | None] = [taken.string(message, "content")]
     thoughts: list[str | None] = []
     other: list[JsonObject] = []
-    for part in content if isinstance(content, list) else []:
+    parts: list[JsonValue] = content if isinstance(content, list) else []
+    for number, part in enumerate(parts):
         if isinstance(part, str):
-            texts.append(part)
+            texts.append(str(taken.item(parts, number)))
         elif isinstance(part, dict):
             kind = part.get("type")
             if kind in ("text", "output_text") and isinstance(part.get("text"), str):
-                texts.append(part["text"])
-            elif kind == "thinking":
-                inner = part.get("thinking")
-                thoughts += [inner] if isinstance(inner, str) else [string(item.get("text")) for item in objs(inner)]
+                texts.append(taken.string(part, "text"))
+            elif kind == "thinking" and isinstance(part.get("thinking"), (str, list)):
+                whole = taken.string(part, "thinking")
+                inner = objs(part["thinking"]) if whole is None else []
+                thoughts += [taken.string(item, "text") for item in inner] if whole is None else [whole]
             else:
-                other.append(part)
-    for key, value in message.items():
-        if key not in _READ and value is not None and value != [] and value != {}:
-            other.append({key: value})
-    named = next(
-        (message[key] for key in ("reasoning_content", "reasoning") if isinstance(message.get(key), str)), None
-    )
+                other.append(taken.whole(part))
+    other += taken.beside(message, *_READ)
+    named = taken.string(message, "reasoning_content")
+    if named is None or message.get("reasoning") == named:
+        named = taken.string(message, "reasoning") or named
     return joined(texts), named if named is not None else joined(thoughts), other
 
 
-def _calls(message: JsonObject) -> list[ToolCall]:
+def _calls(message: JsonObject, taken: Taken, *, ended: bool) -> list[ToolCall]:
     out: list[ToolCall] = []
     for call in objs(message.get("tool_calls")):
-        custom = call.get("custom")
+        custom, function = call.get("custom"), obj(call.get("function"))
+        call_id = taken.string(call, "id")
         if isinstance(custom, dict):
-            out.append(ToolCall(string(call.get("id")), string(custom.get("name")), custom.get("input")))
-            continue
-        function = obj(call.get("function"))
-        out.append(ToolCall(string(call.get("id")), string(function.get("name")), decoded(function.get("arguments"))))
+            out.append(ToolCall(call_id, taken.string(custom, "name"), taken.value(custom, "input")))
+        else:
+            arguments = call_arguments(taken.value(function, "arguments"), ended=ended)
+            out.append(ToolCall(call_id, taken.string(function, "name"), arguments))
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
-        out.append(ToolCall(None, string(legacy.get("name")), decoded(legacy.get("arguments"))))
+        arguments = call_arguments(taken.value(legacy, "arguments"), ended=ended)
+        out.append(ToolCall(None, taken.string(legacy, "name"), arguments))
     return out

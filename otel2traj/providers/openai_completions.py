@@ -9,7 +9,8 @@ from ..canonical import JsonObject, JsonValue
 from ..model.message import Output
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .openai_chat import usage_of
-from .shape import choice_of, count, error_of, glance_of, joined, obj, objs, place, split_request, string, unread
+from .rest import Taken, broken, carry, keep
+from .shape import choice_of, glance_of, in_order, joined, obj, objs, place, split_request, string, unread
 from .sse import frames, objects
 
 
@@ -37,6 +38,7 @@ class OpenAICompletions:
         if events is None:
             return _read(payload, complete=True)
         merged = _merge(objects(events))
+        keep(merged, broken(events))
         choices = objs(merged.get("choices"))
         ended = bool(choices) and all(choice.get("finish_reason") is not None for choice in choices)
         return _read(merged, complete=ended and not isinstance(events[-1], str))
@@ -58,39 +60,40 @@ def is_response(payload: JsonValue) -> bool:
 
 def _merge(chunks: list[JsonObject]) -> JsonObject:
     out: JsonObject = {}
+    choices: dict[int | str, JsonObject] = {}
     texts: dict[int | str, list[str | None]] = {}
-    reasons: dict[int | str, JsonValue] = {}
     for chunk in chunks:
-        for key in ("id", "model", "usage", "error"):
+        for key in ("usage", "error"):
             if chunk.get(key) is not None:
                 out[key] = chunk[key]
+        carry(out, chunk, "usage", "error", "choices")
         for n, piece in enumerate(objs(chunk.get("choices"))):
             index = place(piece.get("index"))
             at = n if index is None else index
             texts.setdefault(at, []).append(string(piece.get("text")))
-            if piece.get("finish_reason") is not None or at not in reasons:
-                reasons[at] = piece.get("finish_reason")
-    out["choices"] = [{"index": at, "text": joined(texts[at]), "finish_reason": reasons[at]} for at in texts]
+            carry(choices.setdefault(at, {"index": at, "finish_reason": None}), piece, "text", "index")
+    out["choices"] = [{**choices[at], "text": joined(texts[at])} for at in choices]
     return out
 
 
 def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
     body = obj(payload)
-    error = error_of(body.get("error"))
+    taken = Taken()
+    error = taken.error(body)
     if error is None and not isinstance(body.get("choices"), list):
         return unread(payload)
-    output = Output(model=string(body.get("model")), usage=usage_of(body.get("usage")))
+    output = Output(model=taken.string(body, "model"), usage=usage_of(taken.value(body, "usage")))
+    choices = objs(body.get("choices"))
     listed: list[JsonObject] = []
-    for n, choice in enumerate(objs(body.get("choices"))):
-        text, reason, index = (
-            string(choice.get("text")),
-            string(choice.get("finish_reason")),
-            count(choice.get("index")),
-        )
-        if n == 0:
+    for n, choice in in_order(choices):
+        text, reason = taken.string(choice, "text"), taken.string(choice, "finish_reason")
+        if not listed:
             output.text, output.finish_reason = text, reason
-        at = n if index is None else index
-        listed.append(choice_of(at, text=text, reasoning=None, refusal=None, tool_calls=[], finish_reason=reason))
+        if len(choices) > 1:
+            taken.count(choice, "index")
+        listed.append(choice_of(n, text=text, reasoning=None, refusal=None, tool_calls=[], finish_reason=reason))
     if len(listed) > 1:
         output.choices = listed
-    return ModelResponse(output, string(body.get("id")), complete and error is None, error)
+    response_id = taken.string(body, "id")
+    output.extra = taken.rest(body)
+    return ModelResponse(output, response_id, complete and error is None, error)

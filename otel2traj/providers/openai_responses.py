@@ -5,15 +5,17 @@ https://platform.openai.com/docs/api-reference/responses (API v1: the response o
 
 from __future__ import annotations
 
+import re
+
 from ..canonical import JsonObject, JsonValue
 from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
+from .rest import Taken, broken, carry, keep
 from .shape import (
     Pieces,
+    call_arguments,
     content_digest,
     count,
-    decoded,
-    error_of,
     glance_of,
     joined,
     obj,
@@ -50,6 +52,17 @@ _ARGUMENTS = {
     "response.custom_tool_call_input.delta": "input",
     "response.code_interpreter_call_code.delta": "code",
 }
+_RESTATED = re.compile(
+    r"response\.(output_item|content_part|output_text|refusal|reasoning\w*|function_call_arguments|mcp_\w+"
+    r"|custom_tool_call_input|code_interpreter_\w+|(web_search|file_search|computer|image_generation)_call)\."
+)
+"""Events that a later one says again: the item when it is done, and the response when it ends."""
+_NAMED = ("type", "delta", "output_index", "content_index", "summary_index", "item_id", "sequence_number")
+_FRAME = (
+    *_NAMED,
+    *("text", "arguments", "name", "item", "part", "response", "logprobs", "annotation", "annotation_index"),
+    *("refusal", "code", "input", "partial_image_b64", "partial_image_index", "error"),
+)
 
 
 class OpenAIResponses:
@@ -71,6 +84,8 @@ class OpenAIResponses:
         if events is None:
             return _read(payload, complete=True)
         body, complete = merge(objects(events))
+        body = {**body}
+        keep(body, broken(events))
         return _read(body, complete=complete)
 
     def glance_request(self, payload: JsonValue) -> RequestGlance:
@@ -143,13 +158,23 @@ def merge(events: list[JsonObject]) -> tuple[JsonObject, bool]:
             if kind == "response.output_item.done":
                 done.add(key)
     whole = body.get("output")
+    body = {**body}
+    for event in events:
+        if _RESTATED.match(str(event.get("type"))) or isinstance(event.get("response"), dict):
+            carry(body, event, *_FRAME)
+    keep(body, [event for event in events if _is_unknown(event)])
     if isinstance(whole, list) and whole:
         return body, complete
     _grow(items, [event for event in events if _key(event, {}, -1) not in done])
     if items:
         ordered = sorted(items.items(), key=lambda entry: entry[0] if isinstance(entry[0], int) else len(items))
-        body = {**body, "output": [item for _, item in ordered]}
+        body["output"] = [item for _, item in ordered]
     return body, complete
+
+
+def _is_unknown(event: JsonObject) -> bool:
+    told = isinstance(event.get("response"), dict) or event.get("error") is not None
+    return not told and event.get("type") not in ("error", "keepalive") and not _RESTATED.match(str(event.get("type")))
 
 
 def _key(event: JsonObject, item: JsonObject, otherwise: int) -> int | str:
@@ -174,8 +199,9 @@ def _grow(items: dict[int | str, JsonObject], events: list[JsonObject]) -> None:
             index = count(event.get("content_index" if where == "content" else "summary_index"))
             at = (key, part_type, 0 if index is None else index)
             if at not in spoken:
-                spoken[at] = ({"type": part_type, "field": field, "where": where}, Pieces())
+                spoken[at] = ({"type": part_type, "field": field, "where": where, "beside": {}}, Pieces())
             spoken[at][1].append(delta)
+            carry(spoken[at][0]["beside"], event, *_NAMED)
             began = "reasoning" if part_type in ("reasoning_text", "summary_text") else "message"
         elif kind in _ARGUMENTS:
             given.setdefault((key, _ARGUMENTS[kind]), Pieces()).append(delta)
@@ -186,7 +212,7 @@ def _grow(items: dict[int | str, JsonObject], events: list[JsonObject]) -> None:
             items[key] = {"type": began, "id": event.get("item_id")}
     for (key, _, _), (part, pieces) in spoken.items():
         held = items[key].get(part["where"])
-        grown = {"type": part["type"], part["field"]: pieces.text()}
+        grown = {**part["beside"], "type": part["type"], part["field"]: pieces.text()}
         items[key][part["where"]] = [*(held if isinstance(held, list) else []), grown]
     for (key, field), pieces in given.items():
         items[key][field] = pieces.text()
@@ -194,10 +220,13 @@ def _grow(items: dict[int | str, JsonObject], events: list[JsonObject]) -> None:
 
 def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
     body = obj(payload)
-    error = error_of(body.get("error"))
+    taken = Taken()
+    error = taken.error(body)
     if error is None and not isinstance(body.get("output"), list) and string(body.get("id")) is None:
         return unread(payload)
-    output = Output(model=string(body.get("model")), usage=usage_of(body.get("usage")))
+    output = Output(model=taken.string(body, "model"), usage=usage_of(taken.value(body, "usage")))
+    status = string(body.get("status"))
+    ended = complete and status not in _OPEN
     texts: list[str | None] = []
     refusals: list[str | None] = []
     thoughts: list[str | None] = []
@@ -206,34 +235,40 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
         if kind == "message":
             for part in objs(item.get("content")):
                 if part.get("type") == "refusal":
-                    refusals.append(string(part.get("refusal")))
+                    refusals.append(taken.string(part, "refusal"))
                 elif part.get("type") == "output_text":
-                    texts.append(string(part.get("text")))
+                    texts.append(taken.string(part, "text"))
                 else:
-                    output.other_parts.append(part)
+                    output.other_parts.append(taken.whole(part))
         elif kind == "reasoning":
-            thoughts += [string(part.get("text")) for part in objs(item.get("summary"))]
-            thoughts += [string(part.get("text")) for part in objs(item.get("content"))]
+            told = [*objs(item.get("summary")), *objs(item.get("content"))]
+            thoughts += [taken.string(part, "text") for part in told]
         elif isinstance(kind, str) and kind.endswith("_call") and (kind in _CLIENT or "call_id" in item):
-            output.tool_calls.append(_call(item, kind))
+            output.tool_calls.append(_call(item, kind, taken, ended or item.get("status") == "completed"))
         else:
-            output.other_parts.append(item)
+            output.other_parts.append(taken.whole(item))
     output.text, output.refusal, output.reasoning = joined(texts), joined(refusals), joined(thoughts, "\n")
-    status = string(body.get("status"))
-    reason = string(obj(body.get("incomplete_details")).get("reason"))
-    output.finish_reason = reason if reason is not None or status in _OPEN else status
-    return ModelResponse(output, string(body.get("id")), complete and error is None and status not in _OPEN, error)
+    reason = taken.string(obj(body.get("incomplete_details")), "reason")
+    output.finish_reason = reason
+    if reason is None and status not in _OPEN:
+        output.finish_reason = taken.string(body, "status")
+    response_id = taken.string(body, "id")
+    output.extra = taken.rest(body)
+    return ModelResponse(output, response_id, ended and error is None, error)
 
 
 _CLIENT = {"function_call", "custom_tool_call"}
 
 
-def _call(item: JsonObject, kind: str) -> ToolCall:
+def _call(item: JsonObject, kind: str, taken: Taken, ended: bool) -> ToolCall:
     """An item with a `call_id` is one the client must answer; its `id` is only the item's own."""
-    name = string(item.get("name"))
-    call_id, item_id = string(item.get("call_id")), string(item.get("id"))
+    name = taken.string(item, "name")
+    call_id, item_id = taken.string(item, "call_id"), string(item.get("id"))
     if kind == "custom_tool_call":
-        return ToolCall(call_id, name, item.get("input"), item_id)
-    arguments = next((item[key] for key in ("arguments", "action", "operation", "input") if key in item), None)
-    name = name if name is not None else kind.removesuffix("_call")
-    return ToolCall(call_id, name, decoded(arguments), item_id)
+        return ToolCall(call_id, name, taken.value(item, "input"), item_id)
+    key = next((key for key in ("arguments", "action", "operation", "input") if key in item), "arguments")
+    if name is None:
+        name = kind.removesuffix("_call")
+        if kind not in _CLIENT:
+            taken.value(item, "type")
+    return ToolCall(call_id, name, call_arguments(taken.value(item, key), ended=ended), item_id)

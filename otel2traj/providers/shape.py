@@ -99,6 +99,12 @@ def split_request(payload: JsonObject, messages: str, *, system: str | None, too
     )
 
 
+def in_order(choices: list[JsonObject]) -> list[tuple[int, JsonObject]]:
+    """Choices with their index, in its order; one without an index has its place."""
+    told = [(n if (index := count(choice.get("index"))) is None else index, choice) for n, choice in enumerate(choices)]
+    return sorted(told, key=lambda item: item[0])
+
+
 def choice_of(
     index: int,
     *,
@@ -107,6 +113,7 @@ def choice_of(
     refusal: str | None,
     tool_calls: list[ToolCall],
     finish_reason: str | None,
+    other_parts: list[JsonObject] | None = None,
 ) -> JsonObject:
     """One of several choices, in the form `Output.choices` keeps them."""
     out: JsonObject = {"index": index, "text": text}
@@ -116,20 +123,16 @@ def choice_of(
         out["refusal"] = refusal
     out["tool_calls"] = [call.to_json() for call in tool_calls]
     out["finish_reason"] = finish_reason
+    if other_parts:
+        out["other_parts"] = other_parts
     return out
 
 
-LEFT_OUT = frozenset({"object", "type", "role"})
-"""Members that only say what kind of object this is, which the reading of it says too."""
-
-
-def beside(body: JsonObject, *named: str) -> list[JsonObject]:
-    """What stands in an answer beside the members that its reading names: `{key: value}` each, kept as recorded."""
-    return [
-        {key: value}
-        for key, value in body.items()
-        if key not in named and key not in LEFT_OUT and value is not None and value != [] and value != {}
-    ]
+def call_arguments(recorded: JsonValue, *, ended: bool = True) -> JsonValue:
+    """Decoded arguments; a call that ended without any has `{}`, whether they were left out or "" stands for them."""
+    if ended and (recorded is None or recorded == ""):
+        return {}
+    return decoded(recorded)
 
 
 def unread(payload: JsonValue) -> ModelResponse:

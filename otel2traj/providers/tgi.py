@@ -8,7 +8,8 @@ from __future__ import annotations
 from ..canonical import JsonObject, JsonValue
 from ..model.message import Output, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
-from .shape import beside, count, error_of, glance_of, joined, obj, objs, string, unread
+from .rest import Taken, broken, carry, keep
+from .shape import count, glance_of, joined, obj, objs, string, unread
 from .sse import frames, objects
 
 
@@ -29,14 +30,19 @@ class TextGeneration:
         events = frames(payload)
         if events is None or any("generated_text" in item and "token" not in item for item in objects(events)):
             bodies = [obj(payload)] if events is None else objects(events)
-            return _read(bodies[0] if bodies else {}, payload, True)
-        pieces = objects(events)
-        whole = {key: value for piece in pieces for key, value in piece.items() if value is not None and key != "token"}
-        tokens = [obj(piece.get("token")) for piece in pieces if "token" in piece]
+            body = dict(bodies[0]) if bodies else {}
+            keep(body, [*bodies[1:], *broken(events or [])])
+            return _read(body, payload, True)
+        whole: JsonObject = {}
+        tokens: list[JsonValue] = []
+        for piece in objects(events):
+            carry(whole, piece, "token", "index")
+            tokens += [piece["token"]] if "token" in piece else []
         ended = isinstance(whole.get("generated_text"), str)
         if not ended:
-            spoken = (string(token.get("text")) for token in tokens if token.get("special") is not True)
+            spoken = (string(token.get("text")) for token in objs(tokens) if token.get("special") is not True)
             whole["generated_text"] = joined(spoken)
+        keep(whole, broken(events))
         return _read({**whole, "tokens": tokens}, payload, ended)
 
     def glance_request(self, payload: JsonValue) -> RequestGlance:
@@ -52,17 +58,19 @@ def is_response(payload: JsonValue) -> bool:
 
 
 def _read(body: JsonObject, payload: JsonValue, complete: bool) -> ModelResponse:
-    error = error_of(body.get("error"))
+    taken = Taken()
+    error = taken.error(body)
     if error is None and "generated_text" not in body:
         return unread(payload)
     details = obj(body.get("details"))
-    output = Output(text=string(body.get("generated_text")), finish_reason=string(details.get("finish_reason")))
+    reason = taken.string(details, "finish_reason")
+    output = Output(text=taken.string(body, "generated_text"), finish_reason=reason)
     if "generated_tokens" in details:
         prefill = objs(details.get("prefill"))
         output.usage = Usage(
             input_tokens=count(details.get("input_length")) if not prefill else len(prefill),
             output_tokens=count(details.get("generated_tokens")),
-            raw={key: details[key] for key in ("generated_tokens", "input_length") if key in details},
+            raw={key: taken.value(details, key) for key in ("generated_tokens", "input_length") if key in details},
         )
-    output.other_parts += beside(body, "generated_text", "error")
+    output.extra = taken.rest(body)
     return ModelResponse(output, None, complete and error is None, error)

@@ -65,6 +65,7 @@ def told(name: str, request: Any, response: Any) -> dict[str, Any]:
             "usage": None if output.usage is None else output.usage.to_json(),
             "choices": output.choices,
             "other_parts": output.other_parts,
+            "extra": output.extra,
         },
     }
 
