@@ -17,7 +17,7 @@ from ..errors import EvidenceError
 from ..files import whole
 from ..prov.aer import AerProjector
 from ..prov.constraints import check_document, read_provn
-from ..prov.engine import Options, derive_prov
+from ..prov.engine import Options, write_prov
 from ..prov.sem import derive_sem
 from ..prov.validate import TierResult, not_run, passed_or_failed, validate
 from ..readers.attempt import safe_join
@@ -59,7 +59,7 @@ def export(
             for line in derive_sem(_lines(record), profile):
                 semantics.write(line)
             options = Options(emit_content=emit_content)
-            out.write(derive_prov(_lines(record), [_lines(semantics)], options))
+            write_prov(out, _lines(record), [_lines(semantics)], options)
     return Exported(projector.execution_id, str(projector.digest), projector.issues)
 
 

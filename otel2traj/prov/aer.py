@@ -103,18 +103,13 @@ class AerProjector:
     def _model_step(self, step: Step) -> Response | None:
         by, source = by_of(step), pointers(step.evidence)
         call_id = self._state.new("mc")
-        request = self._messages.request(step, by, source)
-        tools = self._messages.tools(step, by, source)
+        request, after = self._messages.request(step, by, source)
         model = None if step.model is None else self._state.actor("model", step.model, by)
         response = self._messages.response(step, by, source)
         record = Record("model_call", call_id, by, source=source)
         record.say_or_miss("model", model, by)
         self._state.agent_and_scope(record, step)
-        if request.shared:
-            record.say("request", request.messages, "adapter", "message_same_position")
-        else:
-            record.say_or_miss("request", request.messages, by)
-        record.say_or_miss("tools", tools, by)
+        record.say_or_miss("request", request, by)
         record.say_or_miss("parameters", step.input.get("parameters"), by)
         self._outcome(record, step, response, by)
         record.say("order", step.step_id, "adapter", "order_of_start")
@@ -123,7 +118,7 @@ class AerProjector:
         record.say_or_miss("started", _started(step, source), by)
         record.say_or_miss("ended", step.ended_at, by)
         identify(record, step.evidence, by)
-        record.after("history_names_call", request.after)
+        record.after("history_names_call", after)
         self._state.writer.write(record)
         if response is not None:
             self._decision(step, record, response, source)

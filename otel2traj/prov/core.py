@@ -21,6 +21,8 @@ STATUS: Final = {
     "actor": "actor",
     "scope": "scope",
     "request": "request",
+    "messages": "messages",
+    "system": "system",
     "tools": "tools",
     "response": "response",
     "usage": "usage",
@@ -68,6 +70,7 @@ _NODE_RULES: Final = {
     "judgement": "n_judgement",
     "generic_activity": "n_activity",
     "generic_artefact": "n_artefact",
+    "request": "n_request",
 }
 DESCRIBE: Final = {
     "execution": {"framework": "framework", "agent_id": "agentId", "case_id": "caseId", "run_id": "runId"},
@@ -78,6 +81,7 @@ DESCRIBE: Final = {
     "decision": {"outcome": "decision"},
     "state_change": {"path": "path", "change": "change"},
     "fixture": {"role": "fixtureRole", "path": "path"},
+    "request": {"length": "messageCount"},
 }
 """Fields that are written as they stand; none of them is content."""
 _ACTIVITIES: Final = frozenset({"execution", "model_call", "tool_execution", "state_change", "generic_activity"})
@@ -140,13 +144,13 @@ class Core:
             "fixture": self._fixture,
             "judgement": self._judgement,
             "generic_activity": self._generic_activity,
+            "request": self._request,
         }
 
     def look(self, record: JsonObject) -> None:
-        kind = record.get("kind")
-        if kind not in _NODE_RULES or (kind == "generic_artefact" and record.get("role") == "raw"):
+        kind = node_kind(record)
+        if kind not in _NODE_RULES:
             return
-        kind = str(kind)
         if not well_formed(record):
             raise ValueError("malformed")
         self._nodes[str(record["id"])] = kind
@@ -232,10 +236,8 @@ class Core:
 
     def _model_call(self, record: JsonObject) -> None:
         call = Node(x(record["id"]), "model_call")
-        for message in known(record, "request") or []:
-            self._relate("use_message", call, message, basis(record, "request"))
-        if known(record, "tools") is not None:
-            self._relate("use_tools", call, record["tools"], basis(record, "tools"))
+        if known(record, "request") is not None:
+            self._relate("use_input", call, record["request"], basis(record, "request"))
         if known(record, "model") is not None:
             self._relate("assoc_model", call, record["model"], basis(record, "model"))
         if known(record, "agent") is not None:
@@ -248,6 +250,13 @@ class Core:
                 if node is not None:
                     rule = "gen_response" if node.kind == "message" else "gen_call_request"
                     self._builder.relation(rule, node, call, on)
+
+    def _request(self, record: JsonObject) -> None:
+        request = Node(x(record["id"]), "request")
+        for field in ("system", "messages", "tools"):
+            value = known(record, field)
+            for member in value if isinstance(value, list) else [] if value is None else [value]:
+                self._relate("mem_request", request, member, basis(record, field))
 
     def _tool_execution(self, record: JsonObject) -> None:
         execution = Node(x(record["id"]), "tool_execution")
@@ -301,6 +310,14 @@ class Core:
             self._builder.relation("gen_input_result", result, handling, basis(record, "result"))
 
 
+def node_kind(record: JsonObject) -> str:
+    """The kind of node that a record stands for; a source file stands on the document's own level, and has none."""
+    kind = str(record.get("kind"))
+    if kind == "generic_artefact" and record.get("role") in ("request", "raw"):
+        return str(record["role"])
+    return kind
+
+
 def finer_types(kind: str, record: JsonObject) -> tuple[str, ...]:
     """The finer type of a node, read off the record's own role."""
     if kind == "message":
@@ -311,4 +328,6 @@ def finer_types(kind: str, record: JsonObject) -> tuple[str, ...]:
         return () if found is None else (found,)
     if kind == "actor":
         return (ACTOR_TYPES.get(str(record.get("role")), "apv:AgentSystem"), "prov:SoftwareAgent")
+    if kind == "request":
+        return ("prov:Collection",)
     return ()

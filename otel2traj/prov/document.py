@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from ..canonical import JsonObject, canonical_bytes
 from ..errors import Otel2TrajError
@@ -10,6 +10,7 @@ from ..model.unknown import EvidenceClass, UnknownReason
 from . import versions
 from .identity import statement_id
 from .rules import Catalogue, Rule
+from .spool import Differs, Place, Spool
 
 CLASSES: Final = {
     EvidenceClass.OBSERVED: "apv:Observed",
@@ -26,6 +27,7 @@ ENDS: Final = {
     "wasAttributedTo": ("prov:entity", "prov:agent"),
     "wasDerivedFrom": ("prov:generatedEntity", "prov:usedEntity"),
     "actedOnBehalfOf": ("prov:delegate", "prov:responsible"),
+    "hadMember": ("prov:collection", "prov:entity"),
 }
 """The two ends of the relations that the catalogue may state: subject first."""
 
@@ -66,17 +68,18 @@ class Builder:
 
     def __init__(self, execution: str, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._top: JsonObject = {
-            "prefix": {
-                "apv": versions.APV,
-                "raw": versions.RAW,
-                "rules": versions.RULES,
-                "sw": versions.SOFTWARE,
-                "x": f"{versions.EXEC}{execution}#",
-                "xd": f"{versions.EXEC}{execution}/",
-            }
+        self._spool = Spool()
+        self._bundles: set[str] = set()
+        prefixes = {
+            "apv": versions.APV,
+            "raw": versions.RAW,
+            "rules": versions.RULES,
+            "sw": versions.SOFTWARE,
+            "x": f"{versions.EXEC}{execution}#",
+            "xd": f"{versions.EXEC}{execution}/",
         }
-        self._bundles: dict[str, JsonObject] = {}
+        for prefix, iri in prefixes.items():
+            self._spool.put(("prefix", prefix), canonical_bytes(iri), once=True)
 
     @property
     def bundles(self) -> list[str]:
@@ -94,16 +97,17 @@ class Builder:
             raise RuleViolation(f"{rule.id} makes a {rule.kind}, not one of {', '.join(kinds)}")
         return rule
 
-    def _place(self, rule: Rule, bundle: str | None) -> JsonObject:
+    def _place(self, rule: Rule, bundle: str | None, identifier: str) -> Place:
         if rule.bundle == "document":
-            return self._top
+            return (rule.kind, identifier)
         if rule.bundle == "core":
             key = "xd:core"
         elif rule.bundle == "inference":
             key = f"xd:inference.{rule.method}"
         else:
             key = f"xd:assessment.{bundle}"
-        return self._bundles.setdefault(key, {})
+        self._bundles.add(key)
+        return ("bundle", key, rule.kind, identifier)
 
     def _qualify(self, rule: Rule, basis: Basis) -> JsonObject:
         evidence = max(rule.evidence, basis.evidence, key=_RANK.__getitem__)
@@ -132,7 +136,6 @@ class Builder:
         rule = self._rule(rule_name, ("entity", "activity", "agent"))
         if node.kind not in rule.subject:
             raise RuleViolation(f"{rule.id} says nothing of a {node.kind}")
-        table = self._place(rule, bundle).setdefault(rule.kind, {})
         item: JsonObject = {**self._qualify(rule, basis), **(attributes or {})}
         named = [f"apv:{rule.type}"] if rule.type is not None else []
         item["prov:type"] = [name(one) for one in (*named, *types)]
@@ -140,9 +143,10 @@ class Builder:
             if isinstance(value, list):
                 values = _sorted(value) if len(value) > 1 else value
                 item[key] = values[0] if len(values) == 1 else values
-        if node.name in table and table[node.name] != item:
-            raise RuleViolation(f"{node.name} would be stated twice, and not alike")
-        table[node.name] = item
+        try:
+            self._spool.put(self._place(rule, bundle, node.name), canonical_bytes(item), once=True)
+        except Differs as err:
+            raise _twice(err) from err
 
     def relation(
         self,
@@ -167,11 +171,16 @@ class Builder:
         if role is not None:
             item["prov:role"] = name(role)
         key = statement_id(rule.id, subject.name, target.name, role)
-        self._place(rule, None).setdefault(rule.kind, {})[key] = item
+        self._spool.put(self._place(rule, None, key), canonical_bytes(item), once=False)
 
-    def to_bytes(self) -> bytes:
+    def write(self, out: BinaryIO) -> None:
         """The document as JSON with sorted keys, UTF-8, and a final line feed."""
-        document = dict(self._top)
-        if self._bundles:
-            document["bundle"] = self._bundles
-        return canonical_bytes(document) + b"\n"
+        try:
+            self._spool.write(out, frozenset(("entity", "activity", "agent")))
+        except Differs as err:
+            raise _twice(err) from err
+        out.write(b"\n")
+
+
+def _twice(err: Differs) -> RuleViolation:
+    return RuleViolation(f"{str(err).rpartition('/')[2]} would be stated twice, and not alike")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from io import BytesIO
+from typing import BinaryIO, Final
 
 from .. import __version__
 from ..canonical import JsonObject
@@ -36,13 +37,23 @@ class Options:
 
 
 def derive_prov(aer: Iterable[bytes], sems: Iterable[Iterable[bytes]] = (), options: Options | None = None) -> bytes:
-    """The PROV-JSON document of one execution. The same lines give the same bytes.
+    """As `write_prov`, in memory."""
+    out = BytesIO()
+    write_prov(out, aer, sems, options)
+    return out.getvalue()
+
+
+def write_prov(
+    out: BinaryIO, aer: Iterable[bytes], sems: Iterable[Iterable[bytes]] = (), options: Options | None = None
+) -> None:
+    """The PROV-JSON document of one execution. The same lines give the same bytes. Statements beyond a limit wait in a
+    file without a name, so memory is bounded by the names of the nodes.
 
     Raises `EvidenceError` where the lines are no sealed AER, or a SEM belongs to another execution, and
     `document.RuleViolation` where a statement would not be covered by the catalogue.
     """
     try:
-        return _derive(aer, sems, options if options is not None else Options())
+        _derive(out, aer, sems, options if options is not None else Options())
     except (KeyError, TypeError, ValueError, AttributeError) as err:
         raise EvidenceError(
             f"AER or SEM is not valid ({type(err).__name__}: {err})",
@@ -51,7 +62,7 @@ def derive_prov(aer: Iterable[bytes], sems: Iterable[Iterable[bytes]] = (), opti
         ) from err
 
 
-def _derive(aer: Iterable[bytes], sems: Iterable[Iterable[bytes]], options: Options) -> bytes:
+def _derive(out: BinaryIO, aer: Iterable[bytes], sems: Iterable[Iterable[bytes]], options: Options) -> None:
     rules = options.rules if options.rules is not None else catalogue("aprov")
     records = iter(read_lines(aer))
     first = next(records, None)
@@ -77,7 +88,7 @@ def _derive(aer: Iterable[bytes], sems: Iterable[Iterable[bytes]], options: Opti
         raise EvidenceError("the AER is malformed", code="prov.aer", hint="otel2traj prov validate the AER")
     inference.finish()
     _conversion(builder, rules, first, raw, seal, [assess(builder, lines, execution) for lines in sems])
-    return builder.to_bytes()
+    builder.write(out)
 
 
 class _Conversion:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..canonical import JsonObject
-from .core import basis, known, x
+from .core import basis, known, literal, x
 from .document import Basis, Builder, Node
 from .messages import call_ids
 from .sem import reports_result, role_of
@@ -25,8 +25,10 @@ class Inference:
         self._builder = builder
         self._executions: dict[str, list[str]] = {}
         """Interaction id -> executions that carry it."""
-        self._calls: dict[str, JsonObject] = {}
-        """Interaction id of a model call -> its request, as names of messages."""
+        self._calls: dict[str, str] = {}
+        """Interaction id of a model call -> its request."""
+        self._members: dict[str, list[str]] = {}
+        """Request -> the messages that are new in it."""
         self._results: dict[str, tuple[str, Basis]] = {}
         """Call part -> the result of the execution that is linked to it."""
         self._reports: dict[str, set[str]] = {}
@@ -43,11 +45,22 @@ class Inference:
         elif kind == "model_call":
             interaction = known(record, "interaction_id")
             if interaction is not None:
-                self._calls[str(interaction)] = {"request": known(record, "request") or []}
+                self._calls[str(interaction)] = str(known(record, "request"))
+        elif kind == "generic_artefact" and record.get("role") == "request":
+            self._request(record)
         elif kind == "tool_execution":
             self._execution(record)
         elif kind == "actor" and record.get("role") == "agent":
             self._agents[str(record["name"])] = (str(record["id"]), basis(record, "name"))
+
+    def _request(self, record: JsonObject) -> None:
+        identifier, base = str(record["id"]), known(record, "extends")
+        self._members[identifier] = known(record, "messages") or []
+        if base in self._members:
+            kept = record["kept"]
+            shared = {f"apv:kept{name.title()}": literal(kept[name]) for name in ("messages", "system", "tools")}
+            ends = (Node(x(identifier), "request"), Node(x(str(base)), "request"))
+            self._builder.relation("inf_request_extends", *ends, basis(record, "extends"), shared)
 
     def _message(self, record: JsonObject) -> None:
         identifier = str(record["id"])
@@ -96,7 +109,7 @@ class Inference:
 
     def _reported(self, part: str, call_id: str, interaction: Any, on: Basis) -> None:
         """The one message of that request which reports the call's result."""
-        request = self._calls.get(str(interaction), {}).get("request", [])
+        request = self._members.get(self._calls.get(str(interaction), ""), [])
         messages = [message for message in request if call_id in self._reports.get(message, ())]
         if len(messages) == 1:
             ends = (Node(x(messages[0]), "message"), Node(x(self._results[part][0]), "generic_artefact"))

@@ -1,31 +1,22 @@
-"""Requests and responses of model calls into message records: each request message once, each response on its own."""
+"""Requests and responses of model calls into records: a request holds what is new in it, a response is its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from ..canonical import JsonObject, sha256_canonical
+from ..canonical import JsonObject
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Step, ToolLog
 from ..model.unknown import UnknownReason
+from .histories import Histories
 from .records import Record
 from .state import State
 
 _PARTS: Final = ("reasoning", "text", "refusal")
 _INFERRED: Final = ("reported_result", "name_arguments", "name")
 _CALL_ID_KEYS: Final = frozenset({"id", "tool_call_id", "tool_use_id", "call_id"})
-
-
-class Request(NamedTuple):
-    """The messages a model received. None: none were recorded."""
-
-    messages: list[str] | None
-    shared: bool
-    """Whether a message was recorded for an earlier request already."""
-    after: set[str]
-    """Responses that came before, because the request names their calls."""
 
 
 @dataclass(slots=True)
@@ -45,39 +36,46 @@ class Response:
 
 
 class Messages:
-    """Writes message records and the tool definitions that requests carry."""
+    """Writes requests, messages, and the tool definitions that requests carry."""
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._known: dict[tuple[str | None, int, str], str] = {}
-        self._tools: dict[str, str] = {}
+        self._histories = Histories()
         self._emitted: dict[str, set[str]] = {}
 
-    def request(self, step: Step, by: str, source: list[JsonObject]) -> Request:
-        given: list[tuple[int, Any]] = []
-        if step.input.get("system") is not None:
-            given.append((-1, {"role": "system", "content": step.input["system"]}))
-        messages = step.input.get("messages")
-        if messages is not None:
-            given += enumerate(messages if isinstance(messages, list) else [messages])
-        elif not given:
-            return Request(None, False, set())
-        out: list[str] = []
-        shared = False
+    def request(self, step: Step, by: str, source: list[JsonObject]) -> tuple[str | None, set[str]]:
+        """The record of what the model received, or None where nothing was recorded; and the responses that came
+        before it, because it names their calls. What it shares with an earlier request is not written again."""
+        system, messages, tools = (step.input.get(name) for name in ("system", "messages", "tools"))
+        if system is None and messages is None and tools is None:
+            return None, set()
+        given = [] if messages is None else messages if isinstance(messages, list) else [messages]
+        record = Record("generic_artefact", self._state.new("rq"), by, source=source)
+        shared = self._histories.note(record.id, step.agent_name, given, system, tools)
+        kept = 0 if shared is None else shared.messages
+        record.say("role", "request", by)
+        if shared is not None:
+            record.say("extends", shared.request, "adapter", "request_extends")
+            of = {"messages": kept, "system": shared.system, "tools": shared.tools}
+            record.say("kept", of, "adapter", "request_extends")
+        if shared is None or not shared.system:
+            said = {"role": "system", "content": system}
+            one = None if system is None else self._message(said, -1, by, source)
+            record.say_or_miss("system", one, by)
         after: set[str] = set()
-        for position, message in given:
-            key = (step.agent_name, position, sha256_canonical(message))
-            known = self._known.get(key)
-            if known is not None:
-                shared = True
-                out.append(known)
-                continue
-            out.append(self._message(message, position, by, source))
-            self._known[key] = out[-1]
+        new = []
+        for position, message in enumerate(given[kept:], kept):
+            new.append(self._message(message, position, by, source))
             for call_id in call_ids(message):
                 holders = self._emitted.get(call_id, set())
                 after |= holders if len(holders) == 1 else set()
-        return Request(out, shared, after)
+        record.say_or_miss("messages", None if messages is None else new, by)
+        if messages is not None:
+            record.say("length", len(given), by)
+        if shared is None or not shared.tools:
+            record.say_or_miss("tools", self._tools(tools, by, source), by)
+        self._state.writer.write(record)
+        return record.id, after
 
     def _message(self, message: Any, position: int, by: str, source: list[JsonObject]) -> str:
         record = Record("message", self._state.new("m"), by, source=source)
@@ -92,19 +90,15 @@ class Messages:
         self._state.writer.write(record)
         return record.id
 
-    def tools(self, step: Step, by: str, source: list[JsonObject]) -> str | None:
-        """The artefact that holds the request's tool definitions, one for all requests that carry the same."""
-        tools = step.input.get("tools")
+    def _tools(self, tools: Any, by: str, source: list[JsonObject]) -> str | None:
+        """The artefact that holds the request's tool definitions."""
         if tools is None:
             return None
-        digest = sha256_canonical(tools)
-        if digest not in self._tools:
-            record = Record("generic_artefact", self._state.new("ga"), by, source=source)
-            record.say("role", "tool_definitions", by)
-            record.say("content", tools, by)
-            self._state.writer.write(record)
-            self._tools[digest] = record.id
-        return self._tools[digest]
+        record = Record("generic_artefact", self._state.new("ga"), by, source=source)
+        record.say("role", "tool_definitions", by)
+        record.say("content", tools, by)
+        self._state.writer.write(record)
+        return record.id
 
     def response(self, step: Step, by: str, source: list[JsonObject]) -> Response | None:
         """The record of what the model answered, or None where it answered nothing."""

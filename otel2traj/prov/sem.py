@@ -155,6 +155,8 @@ class Injection:
 class _InjectionState:
     def __init__(self) -> None:
         self._external: set[str] = set()
+        self._requests: dict[str, tuple[list[str], int | None]] = {}
+        """Request -> what in it carries content from outside, and the position of the first such message."""
         self._exposed: dict[str, str] = {}
         self._declared: list[tuple[str, str]] = []
 
@@ -168,8 +170,10 @@ class _InjectionState:
         elif kind == "generic_artefact" and record.get("role") == "tool_result":
             yield annotation("integrity_external", identifier, "external", f"{identifier}/role")
             yield from self._markers(record, identifier)
+        elif kind == "generic_artefact" and record.get("role") == "request":
+            self._requests[identifier] = self._seen(record)
         elif kind == "model_call":
-            seen = [message for message in record.get("request") or [] if message in self._external]
+            seen, _ = self._requests.get(str(record.get("request")), ([], None))
             if seen:
                 if isinstance(record.get("response"), str):
                     self._exposed[record["response"]] = identifier
@@ -178,6 +182,18 @@ class _InjectionState:
             call = self._exposed.get(record["call"].partition("-")[0])
             if call is not None:
                 yield annotation("taint_policy", identifier, {"exposed": call}, f"{identifier}/call")
+
+    def _seen(self, record: JsonObject) -> tuple[list[str], int | None]:
+        """New messages with content from outside, and the earlier request where such content was kept from it."""
+        kept = (record.get("kept") or {}).get("messages", 0)
+        new = record.get("messages") or []
+        seen = [message for message in new if message in self._external]
+        first = kept + new.index(seen[0]) if seen else None
+        base = str(record.get("extends"))
+        _, before = self._requests.get(base, ([], None))
+        if before is not None and before < kept:
+            return [base, *seen], before
+        return seen, first
 
     def _message(self, record: JsonObject, identifier: str) -> JsonObject:
         role = role_of(record)

@@ -10,14 +10,15 @@ _TEXT: Final = ("id", "kind", "class", "by")
 _NAME: Final = frozenset(
     {
         *("response", "call", "agent", "model", "scope", "prompt", "result", "tools", "actor", "model_call"),
-        *("message", "subject", "judge", "interaction_id", "execution", "schema", "path", "object", "digest"),
+        *("message", "request", "extends", "system", "subject", "judge", "interaction_id", "execution", "schema"),
+        *("path", "object", "digest"),
     }
 )
 """Fields that hold one name. `scope.result` and others hold the name of a record, never the thing itself."""
-_NAMES: Final = ("request", "calls", "after")
+_NAMES: Final = ("messages", "calls", "after")
 _TABLES: Final = (
     *("candidates", "reported", "inferred_reported_result", "inferred_name_arguments", "inferred_name"),
-    *("adapter", "unknown", "fields"),
+    *("adapter", "kept", "unknown", "fields"),
 )
 
 

@@ -51,7 +51,7 @@ PREFIX: Final = {
     "fixture": "f",
     "judgement": "j",
     "generic_activity": "act",
-    "generic_artefact": "(?:ga|raw)",
+    "generic_artefact": "(?:ga|raw|rq)",
     "seal": "seal",
 }
 REQUIRED: Final = {
@@ -75,8 +75,11 @@ REFERENCES: Final = {
     ("model_call", "model"): ("actor",),
     ("model_call", "agent"): ("actor",),
     ("model_call", "scope"): ("scope",),
-    ("model_call", "request"): ("message",),
-    ("model_call", "tools"): ("generic_artefact",),
+    ("model_call", "request"): ("generic_artefact",),
+    ("generic_artefact", "messages"): ("message",),
+    ("generic_artefact", "system"): ("message",),
+    ("generic_artefact", "tools"): ("generic_artefact",),
+    ("generic_artefact", "extends"): ("generic_artefact",),
     ("model_call", "response"): ("message",),
     ("tool_execution", "agent"): ("actor",),
     ("tool_execution", "scope"): ("scope",),

@@ -10,7 +10,7 @@ from ...canonical import JsonObject
 from ...model.finding import Finding
 from ...model.unknown import EvidenceClass
 from ..constraints.statements import RELATIONS
-from ..core import DESCRIBE, STATUS, finer_types, known, literal, prov_time
+from ..core import DESCRIBE, STATUS, finer_types, known, literal, node_kind, prov_time
 from ..document import CLASSES, REASONS
 from .profile import bundles, element, names, statements
 from .resolve import AerIndex
@@ -136,7 +136,7 @@ class _Linkage:
             stated = item.get(key)
             if stated is not None and stated != prov_time(known(record, field)):
                 self.say("time", f"{key} {stated!r} was not recorded", place)
-        kind = str(record["kind"])
+        kind = node_kind(record)
         for field, term in DESCRIBE.get(kind, {}).items():
             value = known(record, field)
             self._same(item, f"apv:{term}", None if value is None else literal(value), place)

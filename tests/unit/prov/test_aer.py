@@ -90,9 +90,25 @@ def test_histories_that_grow_are_recorded_once() -> None:
     found = records(aer(trajectory(*(step(n, input={"messages": said[:n]}) for n in range(1, 31)))))
     requests = [r for r in found.values() if r["kind"] == "message" and r["direction"] == "request"]
     assert [r["content"] for r in requests] == said
-    last = found["mc29"]
-    assert last["request"] == [r["id"] for r in requests]
-    assert last["fields"]["request"]["rule"] == "otel2traj.message_same_position@1"
+    last = found[found["mc29"]["request"]]
+    assert (last["messages"], last["length"]) == ([requests[29]["id"]], 30)
+    assert (last["extends"], last["kept"]) == ("rq28", {"messages": 29, "system": False, "tools": False})
+    assert last["fields"]["kept"]["rule"] == "otel2traj.request_extends@1"
+
+
+def test_a_request_extends_the_one_that_held_its_beginning_first() -> None:
+    """A branch, a retry, and a history that begins anew with the same tools."""
+    a, b, c, d = ({"role": "user", "content": text} for text in "abcd")
+    tools = [{"name": "t"}]
+    asked = [[a, b], [a, c], [a, b], [a, b, d], [d]]
+    found = records(
+        aer(trajectory(*(step(n, input={"messages": one, "tools": tools}) for n, one in enumerate(asked, 1))))
+    )
+    shared = [(found[f"rq{n}"].get("extends"), found[f"rq{n}"].get("kept", {}).get("messages")) for n in range(5)]
+    assert shared == [(None, None), ("rq0", 1), ("rq0", 2), ("rq0", 2), ("rq3", 0)]
+    assert ["tools" in found[f"rq{n}"] for n in range(5)] == [True, False, False, False, False]
+    assert found["rq2"]["messages"] == []
+    assert "tools" not in found["rq4"]["unknown"]
 
 
 def test_two_agents_do_not_share_a_message() -> None:
@@ -154,7 +170,8 @@ def test_zero_and_empty_are_answers() -> None:
     assert found["m1"]["parts"] == [{"id": "m1-0", "type": "text", "content": ""}]
     assert found["ga0"]["content"] == ""
     nothing = records(aer(trajectory(step(1, input={"messages": []}))))
-    assert nothing["mc0"]["request"] == []
+    assert nothing["rq0"]["messages"] == []
+    assert nothing["mc0"]["request"] == "rq0"
 
 
 @pytest.mark.parametrize(

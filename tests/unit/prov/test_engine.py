@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -9,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from otel2traj.canonical import JsonObject, jcs, loads
+from otel2traj.canonical import JsonObject, canonical_bytes, jcs, loads
 from otel2traj.errors import EvidenceError
 from otel2traj.model.unknown import EvidenceClass
 from otel2traj.prov.constraints.statements import RELATIONS
 from otel2traj.prov.document import Basis, Builder, Node, RuleViolation
 from otel2traj.prov.engine import Options, derive_prov
 from otel2traj.prov.rules import catalogue, catalogue_bytes, parse
+from otel2traj.prov.spool import Differs, Spool
 from otel2traj.prov.validate import validate
 from otel2traj.prov.validate.profile import names, statements
 from tests.factory import not_observed, step, tool_log, trajectory
@@ -222,6 +224,69 @@ def test_an_aer_without_head_or_seal_is_refused(cut: slice) -> None:
         derive_prov(rich_aer()[cut])
 
 
+# -- requests --------------------------------------------------------------------------------------------------------
+
+
+def growing(length: int) -> list[JsonObject]:
+    return [{"role": "user", "content": f"{number} {'x' * 800}"} for number in range(length)]
+
+
+def test_a_request_has_its_new_messages_and_sameness_is_inferred() -> None:
+    said = growing(3)
+    steps = [step(n, input={"system": "s", "messages": said[:n], "tools": [{"name": "t"}]}) for n in (1, 3)]
+    document = prov(aer(trajectory(*steps)))
+    core = bundle(document)
+    members = [(one["prov:collection"], one["prov:entity"]) for one in core["hadMember"].values()]
+    found = records(aer(trajectory(*steps)))
+    first, second = found["rq0"], found["rq1"]
+    assert sorted(members) == sorted(
+        [("x:rq0", f"x:{one}") for one in (first["system"], first["tools"], *first["messages"])]
+        + [("x:rq1", f"x:{one}") for one in second["messages"]]
+    )
+    assert len(second["messages"]) == 2
+    assert {("x:mc0", "x:rq0"), ("x:mc1", "x:rq1")} <= used(document)
+    assert "wasDerivedFrom" not in core
+    (sameness,) = bundle(document, "inference.equal_content")["wasDerivedFrom"].values()
+    assert (sameness["prov:generatedEntity"], sameness["prov:usedEntity"]) == ("x:rq1", "x:rq0")
+    assert sameness["apv:keptMessages"]["$"] == "1"
+    assert (sameness["apv:keptSystem"], sameness["apv:keptTools"]) == (True, True)
+    assert "prov:Collection" in names(core["entity"]["x:rq0"]["prov:type"])
+
+
+def test_a_document_is_linear_in_new_messages() -> None:
+    """Each of n requests holds all messages before it; twice the calls are twice the bytes, not four times."""
+    sizes = []
+    for count in (40, 80):
+        said = growing(count)
+        lines = aer(trajectory(*(step(n, input={"messages": said[:n]}) for n in range(1, count + 1))))
+        document = derive_prov(lines, sems(lines)[:1])
+        sizes.append(len(document))
+        assert len(document) < 1.5 * sum(map(len, lines))
+    assert sizes[1] < 2.1 * sizes[0]
+
+
+def test_what_does_not_fit_in_memory_gives_the_same_bytes() -> None:
+    document = derive_prov(rich_aer(), sems(rich_aer()))
+    spool = Spool(limit=2_000)
+    decoded = loads(document)
+    for section, items in decoded.items():  # type: ignore[union-attr]
+        for key, item in items.items():
+            if section != "bundle":
+                spool.put((section, key), canonical_bytes(item), once=True)
+                continue
+            for inner, table in item.items():
+                for name, value in table.items():
+                    spool.put(("bundle", key, inner, name), canonical_bytes(value), once=True)
+    out = io.BytesIO()
+    spool.write(out)
+    assert out.getvalue() + b"\n" == document
+    spool.put(("entity", "x:late"), b"1", once=True)
+    spool.put(("entity", "y:fills"), b'"' + b"x" * 3_000 + b'"', once=True)
+    spool.put(("entity", "x:late"), b"2", once=True)
+    with pytest.raises(Differs):
+        spool.write(io.BytesIO(), frozenset({"entity"}))
+
+
 # -- the catalogue rules ----------------------------------------------------------------------------------------------
 
 
@@ -239,7 +304,8 @@ def test_every_rule_of_the_engine_can_be_used() -> None:
     other = prov(aer(trajectory(step(1, tool_log(evidence={"said_by": {"tool_call_id": "somebodys_fork"}})))))
     taint = tool_log("c2", evidence={"said_by": {"tool_call_id": "acp"}})
     tainted = step(1, taint, input={"messages": [{"role": "tool", "tool_call_id": "c1", "content": "x"}]})
-    documents = [prov(rich_aer()), other, prov(aer(trajectory(tainted)))]
+    again = prov(aer(trajectory(step(1), step(2))))
+    documents = [prov(rich_aer()), other, prov(aer(trajectory(tainted))), again]
     seen = {
         item["apv:rule"]
         for document in documents
@@ -258,7 +324,7 @@ _EXECUTION, _PART, _MESSAGE = Node("x:te0", "tool_execution"), Node("x:m1-0", "p
     ("rule", "subject", "target", "basis"),
     [
         ("use_request", _EXECUTION, _MESSAGE, _ON),
-        ("use_message", _EXECUTION, _MESSAGE, _ON),
+        ("use_input", _EXECUTION, _MESSAGE, _ON),
         ("n_tool_execution", _EXECUTION, _PART, _ON),
         ("as_taint", _EXECUTION, _MESSAGE, _ON),
         ("use_request", _EXECUTION, _PART, Basis(EvidenceClass.INFERRED, "te0/call")),
@@ -273,7 +339,9 @@ def test_the_builder_refuses_what_no_rule_allows(rule: str, subject: Node, targe
 def test_a_statement_is_no_better_than_its_rule_and_its_basis() -> None:
     builder = Builder("ex_x", catalogue("aprov"))
     builder.relation("use_request", _EXECUTION, _PART, _ON)
-    document = loads(builder.to_bytes())
+    out = io.BytesIO()
+    builder.write(out)
+    document = loads(out.getvalue())
     assert isinstance(document, dict)
     (item,) = bundle(document)["used"].values()
     assert names(item["apv:evidenceClass"]) == ["apv:Derived"]
@@ -327,4 +395,4 @@ def test_the_same_bytes_under_another_hash_seed_and_locale(tmp_path: Path) -> No
 
 def test_relations_of_core_are_those_of_the_catalogue() -> None:
     kinds = {rule.kind for rule in catalogue("aprov").rules.values() if rule.bundle == "core"} & RELATIONS.keys()
-    assert kinds == {"used", "wasGeneratedBy", "wasAssociatedWith", "wasAttributedTo"}
+    assert kinds == {"used", "wasGeneratedBy", "wasAssociatedWith", "wasAttributedTo", "hadMember"}
