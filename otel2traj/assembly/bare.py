@@ -7,6 +7,7 @@ from typing import Final
 
 from ..canonical import JsonObject
 from ..evidence import Index
+from ..messages import fold
 from ..model.heads import Recorder, SpanHead, WireHead
 from ..model.message import Message
 from ..model.reading import Role
@@ -114,16 +115,16 @@ def _place_wires(index: Index, wires: list[WireHead], parts: dict[str, Part]) ->
 
 def _input(ordinal: str, heads: list[SpanHead], readings: Readings) -> InputRecord:
     """Prompt and result of an Input: its root span's, else those of a record of the prompt itself, else the first user
-    message of its first call and nothing."""
+    message of its first call and nothing. Base64 in them is a line: its bytes are where they were recorded."""
     record = InputRecord(ordinal)
     root = next((head for head in heads if head.parent is None and head.role is not Role.NONE), None)
     told = [readings.of(root)] if root is not None and root.recorder is Recorder.OTEL else []
     told += [readings.of(head) for head in heads if head.role is Role.AGENT and head.recorder in _SPEAKERS]
-    record.prompt = next((one.input_text for one in told if one.input_text is not None), None)
+    record.prompt = fold(next((one.input_text for one in told if one.input_text is not None), None))
     result: JsonObject = {}
     answer = next((one.output_text for one in reversed(told) if one.output_text is not None), None)
     if answer is not None:
-        result["output"] = answer
+        result["output"] = fold(answer)
     if root is not None and root.failed:
         result["status"] = "failed"
     record.result = result or None

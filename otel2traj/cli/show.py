@@ -69,6 +69,7 @@ def show(
         bool, typer.Option("--sources", help="List the files that were read and their digests.")
     ] = False,
     inference: Annotated[bool, typer.Option("--inference/--no-inference", help="Show inferred partners.")] = True,
+    pager: Annotated[bool, typer.Option("--pager/--no-pager", help="On a terminal: long text by $PAGER.")] = True,
     sort: Annotated[SortName, typer.Option("--sort", help="Order of the runs of a folder.")] = SortName.name,
 ) -> None:
     """Show a run: what happened, what failed, what was not observed, and where the bytes are.
@@ -109,8 +110,10 @@ def show(
         budget=budget if budget is not None else budget_tokens,
         budget_in_tokens=budget_tokens is not None,
     )
-    run(path, sys.stdout.buffer, form=form.value, options=options, conversation=conversation)
-    sys.stdout.buffer.flush()
+    from .pager import paged
+
+    with paged(wanted=pager and form in (FormatName.text, FormatName.markdown)) as out:
+        run(path, out, form=form.value, options=options, conversation=conversation)
 
 
 def _list(folder: Path, failed: bool, form: FormatName, sort: SortName) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ..canonical import JsonValue
+from ..canonical import JsonValue, dumps
+from ..messages.blobs import fold
 from ..messages.nested import REDACTED, decode
 from ..messages.reader import read_messages
 from ..model.message import Message
@@ -28,9 +29,13 @@ def answered(value: JsonValue) -> str | None:
 def _told(value: JsonValue, role: str) -> str | None:
     if isinstance(value, str) and (not value or value in REDACTED):
         return None
-    found = _dig(decode(value, repair=False).value, role, 0)
+    given = decode(value, repair=False).value
+    found = _dig(given, role, 0)
     if found is not None:
         return found
+    folded = fold(given)
+    if folded is not given and not isinstance(folded, str):
+        return dumps(folded).decode("utf-8")
     return value if isinstance(value, str) else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .answer import Output, ToolCall, Usage, all_tool_calls, output_of
+from .blobs import blob_line, fold, media_of
 from .blocks import call_part, flat_text, is_cut, read_block, read_parts, result_parts
 from .conversation import (
     Conversation,
@@ -38,11 +39,14 @@ __all__ = [
     "ToolCall",
     "Usage",
     "all_tool_calls",
+    "blob_line",
     "call_part",
     "calls_in",
     "emitted",
     "flat_text",
+    "fold",
     "is_cut",
+    "media_of",
     "output_of",
     "read_answer",
     "read_block",

@@ -221,7 +221,7 @@ def _parts(value: JsonObject, role: str) -> Parts:
         content = value["message"]
     if role == "tool" and "parts" not in value:
         parts = _tool_content(value, content)
-    elif key is None and content is None and isinstance(value.get("type"), str) and not _has_calls(value):
+    elif _is_part(value, key is None and content is None):
         parts = read_block(value)
     elif isinstance(content, dict) and is_cut(content):
         parts = [said(PartKind.TEXT, content)]
@@ -237,6 +237,13 @@ def _parts(value: JsonObject, role: str) -> Parts:
             parts.append(Part(PartKind.REFUSAL, text=refusal))
     parts += _media(value)
     return _with_calls(parts, [call_part(call) for call in _calls(value, more)])
+
+
+def _is_part(value: JsonObject, empty: bool) -> bool:
+    """Whether what stands for a message is a part that stands alone: a blob, or a typed object without content."""
+    if value.get("type") == "blob":
+        return "role" not in value
+    return empty and isinstance(value.get("type"), str) and not _has_calls(value)
 
 
 def _has_calls(value: JsonObject) -> bool:

@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from typing import Any, Final
 
 from ..canonical import JsonValue, dumps
+from ..messages import fold
 from ..model.trajectory import Step, ToolLog
 from ..outcome import step_failures
 from .glance import exit_words
@@ -43,6 +44,7 @@ def preview(step: Step) -> str:
 
 
 def _short(value: JsonValue) -> str:
+    value = fold(value)
     return "" if value is None else value[:80] if isinstance(value, str) else dumps(value).decode("utf-8")[:80]
 
 

@@ -10,7 +10,7 @@ from .base import Mode
 from .blocks import Block, Head, Line, Quote, Say, Tone, Words
 from .glance import exit_words
 from .history import History
-from .messages import Piece, PieceKind, read_message, read_part
+from .messages import Piece, PieceKind, media_words, read_message, read_part
 from .safe import value_text
 from .select import exit_failed
 from .words import KEEP, clock, place_words, request_text, seconds, truncate_middle, usage_words
@@ -210,6 +210,9 @@ def message_blocks(message: JsonValue, number: int) -> list[Block]:
 def _piece(piece: Piece) -> list[Block]:
     if piece.kind is PieceKind.TEXT:
         return [Quote(value_text(piece.value), 2)]
+    media = media_words(piece.value) if piece.kind is PieceKind.OTHER else None
+    if media is not None:
+        return [Line([(media, Tone.NOTE)], 2)]
     words: list[Words] = [(str(piece.kind), Tone.DIM)]
     if piece.name is not None:
         words += [(" ", Tone.PLAIN), (piece.name, Tone.NAME)]

@@ -6,11 +6,13 @@ knows becomes a piece of kind `other` with its JSON.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import blob_line, fold, media_of
 
 
 class PieceKind(StrEnum):
@@ -100,6 +102,33 @@ def read_part(part: JsonValue) -> Piece:
     if kind is None and isinstance(part.get("text"), str) and set(part) <= {"text", "thought"}:
         return Piece(PieceKind.REASONING if part.get("thought") is True else PieceKind.TEXT, part["text"])
     return Piece(PieceKind.OTHER, part)
+
+
+def media_words(part: JsonValue) -> str | None:
+    """A picture, sound or document as its line: type, size and digest, or where it lies; then what else its part says.
+    None for what is none."""
+    media = media_of(part) if isinstance(part, dict) else None
+    if media is None:
+        return None
+    line = blob_line(media)
+    told = {line, f"[{line}]", media.mime_type, media.modality, media.uri, media.file_id, "base64", "url", "file"}
+    told |= {media.data, (media.mime_type or "").rpartition("/")[2]}
+    rest = [f"{key} {value}" for key, value in _words(fold(part), "") if value not in told and key not in _SHAPES]
+    return ", ".join([line, *rest])
+
+
+_SHAPES: Final = frozenset({"type", "part_kind", "kind"})
+
+
+def _words(value: JsonValue, key: str) -> Iterator[tuple[str, JsonValue]]:
+    if isinstance(value, dict):
+        for inner, held in value.items():
+            yield from _words(held, inner)
+    elif isinstance(value, list):
+        for held in value:
+            yield from _words(held, key)
+    elif value is not None:
+        yield key, value
 
 
 def _flat(value: JsonValue) -> JsonValue:

@@ -20,6 +20,7 @@ from .safe import inline
 
 SCRIPTS: Final = (
     "dom.js",
+    "blobs.js",
     "store.js",
     "message.js",
     "evidence.js",

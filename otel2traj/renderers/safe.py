@@ -7,6 +7,7 @@ import unicodedata
 from typing import Final
 
 from ..canonical import JsonValue, dumps, dumps_pretty
+from ..messages import fold
 
 _ALWAYS: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, DEL, C1
@@ -63,7 +64,8 @@ def is_cut(value: JsonValue) -> bool:
 
 
 def value_text(value: JsonValue) -> str:
-    """A recorded value for people: text as it is, JSON compact when short and indented when long."""
+    """A recorded value for people: text as it is, JSON compact when short and indented when long, base64 as a line."""
+    value = fold(value)
     if isinstance(value, str):
         return value
     if isinstance(value, dict) and is_cut(value):

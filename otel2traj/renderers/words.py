@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from ..canonical import JsonObject, JsonValue, ascii_text
+from ..messages import fold
 from ..model.trajectory import Step
 
 LIMIT = 3000
@@ -20,8 +21,8 @@ def truncate_middle(text: str) -> tuple[str, int]:
 
 
 def request_text(step: Step) -> str:
-    """The request as the contract's render rules count it: ASCII JSON."""
-    return ascii_text(step.input)
+    """The request as the contract's render rules count it: ASCII JSON. Base64 in it is a line."""
+    return ascii_text(fold(step.input))
 
 
 def clock(time: str) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import io
+import json
 import random
 import re
 import shutil
+import struct
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -386,6 +390,41 @@ def test_numbers_are_shown_as_they_were_recorded(browser: Browser, tmp_path: Pat
     assert "2.0" in text
     browser.search("12345678901234567890123")
     assert len(browser.rows()) == 1
+
+
+def png(width: int, height: int) -> bytes:
+    """A picture of one colour."""
+    data = zlib.compress(b"".join(b"\0" + b"\x20\x60\xc0" * width for _ in range(height)))
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"IDAT", data), (b"IEND", b""))
+    body = b"".join(struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in chunks)
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+def test_pictures_are_drawn_and_no_base64_is_read(browser: Browser, tmp_path: Path) -> None:
+    one, two = png(40, 30), png(64, 48)
+    first, second = (base64.b64encode(data).decode() for data in (one, two))
+    link = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{first}"}}
+    blob = {"type": "blob", "mime_type": "audio/wav", "content": base64.b64encode(b"RIFF" + bytes(40)).decode()}
+    said = [{"role": "user", "content": [{"type": "text", "text": "Look."}, link]}, {"role": "user", "parts": [blob]}]
+    shot = [{"type": "text", "text": "shot"}, {"type": "image", "data": second, "mimeType": "image/png"}]
+    logs = (tool_log("c1", "shoot", outputs=shot), tool_log("c2", "shoot", outputs=json.dumps(shot)))
+    run = trajectory(
+        step(1, *logs, input={"messages": said}), inputs=[SdkInput("0001", "i", said[0], [1, 1], None, [])]
+    )
+    browser.open(save(tmp_path / "pictures.html", run) + "#step-1")
+    browser.until("step-1")
+    sizes = "return [...document.querySelectorAll('#detail img')].map(i => i.naturalWidth + 'x' + i.naturalHeight)"
+    browser.wait(lambda: browser.js(sizes) == ["40x30", "64x48", "64x48"])
+    browser.wait(lambda: browser.text().count("sha256") >= 4)
+    text = browser.text()
+    assert f"image/png {len(one)} bytes sha256 {sha256(one).hexdigest()[:16]}" in text
+    assert "audio/wav 44 bytes" in text, "no picture, its line alone"
+    assert first[:24] not in text
+    assert second[:24] not in text
+    browser.go("overview")
+    assert browser.js(sizes) == ["40x30"], "the prompt"
+    assert browser.complaints() == []
 
 
 def test_many_runs_in_one_page(browser: Browser, tmp_path: Path) -> None:

@@ -72,15 +72,17 @@ function copyButton(text) {
 
 const TREE = 60000;
 
-/** A recorded value: JSON laid out with folding, in a value or in a text; anything else as `content`. */
+/** A recorded value: JSON laid out with folding, in a value or in a text; anything else as `content`. Pictures are drawn
+ *  below, and a line stands for each. */
 function valueView(value, className) {
-  let data = value;
-  if (typeof value === "string" && value.length <= TREE && /^\s*[[{]/.test(value)) {
-    try { data = parseExact(value); } catch { data = value; }
+  const blobs = [], folded = foldBlobs(value, blobs), text = valueText(folded);
+  let data = folded;
+  if (typeof folded === "string" && folded.length <= TREE && /^\s*[[{]/.test(folded)) {
+    try { data = parseExact(folded); } catch { data = folded; }
   }
-  const text = valueText(value);
+  if (typeof folded === "string" && data !== folded) data = foldBlobs(data, blobs);
   const tree = data !== null && typeof data === "object" && !(data instanceof Digits) && !isCut(data) && text.length > 96 && text.length <= TREE;
-  return el("div", { class: "value" }, copyButton(text), tree ? el("div", { class: "tree" }, branch(null, data, 0)) : content(text, className));
+  return el("div", { class: "value" }, copyButton(valueText(value)), tree ? el("div", { class: "tree" }, branch(null, data, 0)) : content(text, className), blobs.map(blobView));
 }
 
 function branch(key, value, depth) {

@@ -70,30 +70,10 @@ function readMessage(message) {
   return { role, name: typeof message.name === "string" ? message.name : null, pieces };
 }
 
-/** The picture in a part, as `{type, data}` in base64; null where it holds none that a page may draw. */
-function pictureOf(part) {
-  if (!isObject(part)) return null;
-  const url = isObject(part.image_url) ? part.image_url.url : part.image_url ?? part.url ?? part.uri;
-  const found = typeof url === "string" ? /^data:(image\/[\w.+-]+);base64,([A-Za-z0-9+/=\s]+)$/.exec(url) : null;
-  if (found) return { type: found[1], data: found[2] };
-  for (const holder of [part.source, part.inlineData, part.inline_data, part]) {
-    if (!isObject(holder)) continue;
-    const type = holder.media_type ?? holder.mimeType ?? holder.mime_type, data = holder.data ?? holder.content;
-    if (typeof type === "string" && typeof data === "string" && type.startsWith("image/") && /^[A-Za-z0-9+/=\s]+$/.test(data)) return { type, data };
-  }
-  return null;
-}
-
-function pictureView({ type, data }) {
-  const words = type + " " + number(Math.floor(data.replace(/[=\s]/g, "").length * 3 / 4)) + " bytes";
-  if (!["image/png", "image/jpeg", "image/gif", "image/webp"].includes(type)) return el("p", { class: "muted" }, words + ", a form that is not drawn here");
-  return el("figure", null, el("img", { src: "data:" + type + ";base64," + data, alt: words }), el("figcaption", { class: "muted" }, words));
-}
-
 function pieceView(one) {
-  const picture = one.kind === "other" ? pictureOf(one.value) : null;
-  if (picture) return el("div", { class: "piece" }, pictureView(picture));
-  if (one.kind === "text") return el("div", { class: "piece" }, content(valueText(one.value), "prose"));
+  if (one.kind === "text") return el("div", { class: "piece" }, spoken(one.value));
+  const blobs = [], folded = one.kind === "other" ? foldBlobs(one.value, blobs) : null;
+  if (blobs.length === 1 && JSON.stringify(folded).length < 200) return el("div", { class: "piece" }, blobView(blobs[0]));
   const head = el("div", { class: "kind" }, one.kind + " ", one.name !== null && el("b", null, one.name),
     one.id !== null && el("span", { class: "mono" }, " " + one.id));
   return el("div", { class: "piece" }, head, said(one.value) &&

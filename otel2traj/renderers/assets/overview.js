@@ -17,8 +17,8 @@ async function overviewView(run) {
     el("h3", null, "What went wrong"), problemsView(index, true),
     index.problems.some((problem) => !problem[PROBLEM.failure]) && el("h3", null, "What is not known"),
     index.problems.some((problem) => !problem[PROBLEM.failure]) && problemsView(index, false),
-    el("h3", null, "Task"), el("div", { class: "box" }, content(index.title, "prose")),
-    said(index.answer) && el("h3", null, "Answer"), said(index.answer) && el("div", { class: "box" }, content(index.answer, "prose")),
+    el("h3", null, "Task"), el("div", { class: "box" }, spoken(index.title)),
+    said(index.answer) && el("h3", null, "Answer"), said(index.answer) && el("div", { class: "box" }, spoken(index.answer)),
     el("h3", null, "Agents, and who called whom"), agentsView(run),
     el("h3", null, "Totals"), totalsView(index),
     el("dl", { class: "facts" }, fact("run", head.run_id), fact("case", head.case_id), fact("agent", head.agent_id), fact("framework", head.framework), fact("from", index.label)),
@@ -77,7 +77,7 @@ function inputCard(item) {
   return el("div", { class: "box" },
     el("div", { class: "head" }, el("strong", null, "Input " + item.ordinal), said(status) ? pill(good ? "good" : "bad", (good ? "✓ " : "✗ ") + status) : pill("plain", "no result recorded"),
       range ? el("a", { href: "#step-" + range[0] }, range[0] === range[1] ? "step " + range[0] : "steps " + range[0] + "–" + range[1]) : el("span", { class: "muted" }, "no step")),
-    el("p", null, said(item.prompt) ? content(valueText(item.prompt), "prose") : el("span", { class: "muted" }, "(prompt not recorded)")),
+    el("div", null, said(item.prompt) ? spoken(item.prompt) : el("span", { class: "muted" }, "(prompt not recorded)")),
     isObject(item.result) && el("details", null, el("summary", null, "Result"), valueView(item.result)),
     listOf(item.file_changes).filter(isObject).map(changeView));
 }

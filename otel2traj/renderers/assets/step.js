@@ -71,7 +71,7 @@ async function inputView(run, at, record, go) {
   if (said(record.y)) {
     const system = await run.value(record.y);
     box.append(el("div", { class: "say" }, el("div", { class: "role" }, "system"),
-      el("details", null, el("summary", null, valueText(system).slice(0, 120).replace(/\s+/g, " ")), content(valueText(system), "prose"))));
+      el("details", null, el("summary", null, valueText(system).slice(0, 120).replace(/\s+/g, " ")), spoken(system))));
   }
   if (record.m) await foldMessages(run, at, record.m, box, go);
   else if (said(asked.messages)) box.append(messageView(asked.messages, 1));
@@ -135,14 +135,14 @@ async function knownBefore(run, at, numbers) {
 function answerView(step) {
   const { output } = step, boxes = [];
   if (said(output.reasoning) && output.reasoning !== "")
-    boxes.push(el("h3", null, "Reasoning"), el("div", { class: "box" }, content(valueText(output.reasoning), "prose")));
+    boxes.push(el("h3", null, "Reasoning"), el("div", { class: "box" }, spoken(output.reasoning)));
   if (said(output.text) && output.text !== "")
-    boxes.push(el("h3", null, "Answer", bytesButton(step.evidence, "response", "span_end", "span")), el("div", { class: "box" }, content(valueText(output.text), "prose")));
-  if (said(output.refusal)) boxes.push(el("h3", null, "Refusal"), el("div", { class: "box" }, content(valueText(output.refusal), "prose")));
+    boxes.push(el("h3", null, "Answer", bytesButton(step.evidence, "response", "span_end", "span")), el("div", { class: "box" }, spoken(output.text)));
+  if (said(output.refusal)) boxes.push(el("h3", null, "Refusal"), el("div", { class: "box" }, spoken(output.refusal)));
   const logged = new Set(step.tool_logs.map((log) => log.tool_call_id));
   const calls = listOf(output.tool_calls).map((call) => isObject(call) ? readCall(call) : piece("other", call)).filter((call) => !logged.has(call.id));
   if (calls.length) boxes.push(el("h3", null, "Calls"), el("div", { class: "box" }, calls.map(pieceView)));
-  for (const part of listOf(output.other_parts)) boxes.push(el("h3", null, "Other part of the answer"), el("div", { class: "box" }, content(valueText(part))));
+  for (const part of listOf(output.other_parts)) boxes.push(el("h3", null, "Other part of the answer"), el("div", { class: "box" }, valueView(part)));
   if (Array.isArray(output.choices) && output.choices.length > 1) boxes.push(more("All " + output.choices.length + " choices", output.choices));
   return boxes;
 }
