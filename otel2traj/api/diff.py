@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from ..auditors.matching.compare import compare
+from ..auditors.matching.compare import RunDifference, compare
 from ..auditors.matching.difference import StepChange, Total, step_changes, totals
 from ..auditors.matching.marks import MarkSink
 from ..canonical import JsonObject
@@ -15,7 +15,6 @@ from ..model.ledger_cost import decimal_text, usd
 from ..model.trajectory import Collect, Trajectory
 from ..outcome import Outcome, OutcomeReader
 from ..renderers import diff as rendered
-from ..renderers.safe import inline
 from ..timestamps import parse_ns
 from ..writers import prices
 from .source import drive
@@ -32,13 +31,13 @@ class Diffed:
     """Steps that are equal."""
     changes: list[StepChange] = field(default_factory=list)
     totals: list[Total] = field(default_factory=list)
-    inputs: list[tuple[str, str, str]] = field(default_factory=list)
-    """Facts of the Inputs that differ: (what, in A, in B)."""
+    run: list[RunDifference] = field(default_factory=list)
+    """Facts of the whole run that differ: task, Inputs, outcome, file changes."""
 
     @property
     def equal(self) -> bool:
         """Whether the runs did the same and ended the same; times, tokens and cost may differ."""
-        return not self.changes and not self.inputs and self.ends[0] == self.ends[1]
+        return not self.changes and not self.run
 
     def to_json(self) -> JsonObject:
         return {
@@ -48,7 +47,7 @@ class Diffed:
             "first_divergence": self.changes[0].to_json() if self.changes else None,
             "equal_steps": self.same,
             "changes": [one.to_json() for one in self.changes],
-            "inputs": [{"what": what, "a": a, "b": b} for what, a, b in self.inputs],
+            "run": [{"what": one.field, "a": one.reference, "b": one.candidate} for one in self.run],
             "totals": [one.to_json() for one in self.totals],
         }
 
@@ -67,7 +66,7 @@ def diff(a: Path, b: Path, *, ignore: tuple[str, ...] = ()) -> Diffed:
         sum(row.verdict == "equal" for row in comparison.rows),
         changes,
         totals(left, right, _cost(left), _cost(right)),
-        _inputs(left, right),
+        comparison.run,
     )
 
 
@@ -89,18 +88,6 @@ def _read(path: Path) -> tuple[Trajectory, MarkSink, Outcome]:
 def _end(outcome: Outcome) -> str:
     ended = outcome.ended
     return f"{ended.status}: {ended.reason.reason}" if ended.reason is not None else str(ended.status)
-
-
-def _inputs(a: Trajectory, b: Trajectory) -> list[tuple[str, str, str]]:
-    out = []
-    for number in range(max(len(a.summary.inputs), len(b.summary.inputs))):
-        sides = [run.summary.inputs[number] if number < len(run.summary.inputs) else None for run in (a, b)]
-        for what in ("prompt", "file_changes"):
-            values = [None if one is None else getattr(one, what) for one in sides]
-            if values[0] != values[1]:
-                shown = [inline(str(value))[:200] if value not in (None, []) else "none" for value in values]
-                out.append((f"Input {number + 1} {what.replace('_', ' ')}", shown[0], shown[1]))
-    return out
 
 
 def _cost(run: Trajectory) -> str | None:

@@ -25,7 +25,8 @@ def lines(found: JsonObject, width: int = 60, limit: int = 12) -> list[str]:
             out += ["", f"then {len(found['changes']) - 1} more:"]
             for one in found["changes"][1:]:
                 out += _change_lines(one, max(3, limit // 3))
-    out += [line for one in found["inputs"] for line in (f"{one['what']}", f"  - {one['a']}", f"  + {one['b']}")]
+    for one in found["run"]:
+        out += ["", f"{one['what']} differs", f"  - {_figure(one['a'])}", f"  + {_figure(one['b'])}"]
     out.append("")
     out += [
         f"{one['name']:14} {_figure(one['a']):>14} {_figure(one['b']):>14}{'' if one['a'] == one['b'] else '  ≠'}"
@@ -94,8 +95,8 @@ def page(found: JsonObject) -> str:
     )
     others = "".join(
         f"<tr><th>{escape(one['what'])}</th>"
-        f'<td class="a">{escape(one["a"])}</td><td class="b">{escape(one["b"])}</td></tr>'
-        for one in found["inputs"]
+        f'<td class="a">{escape(_figure(one["a"]))}</td><td class="b">{escape(_figure(one["b"]))}</td></tr>'
+        for one in found["run"]
     )
     said = (
         f"equal: {found['equal_steps']} steps did the same" if found["equal"] else f"{found['equal_steps']} equal steps"

@@ -10,7 +10,7 @@ from enum import StrEnum
 from ...canonical import JsonObject
 from ...errors import UsageError
 from .align import Pair, align
-from .marks import FIELDS, Marks, StepMarks
+from .marks import FIELDS, RUN_FIELDS, Marks, StepMarks
 
 
 class Verdict(StrEnum):
@@ -78,6 +78,18 @@ class Score:
         return {"matched": self.matched, "of": self.of, "score": self.value}
 
 
+@dataclass(frozen=True, slots=True)
+class RunDifference:
+    """A fact of the whole run that differs; None where one side did not record it."""
+
+    field: str
+    reference: str | None
+    candidate: str | None
+
+    def to_json(self) -> JsonObject:
+        return {"field": self.field, "reference": self.reference, "candidate": self.candidate}
+
+
 @dataclass(slots=True)
 class Comparison:
     rows: list[Row]
@@ -86,10 +98,12 @@ class Comparison:
     """Reference steps whose partner is of the same agent."""
     step: Score
     """Rows of both sides together that are equal."""
+    run: list[RunDifference] = field(default_factory=list)
+    """Facts of the whole run that differ: its task, Inputs, outcome, file changes."""
 
     @property
     def equal(self) -> bool:
-        return all(row.verdict is Verdict.EQUAL for row in self.rows)
+        return not self.run and all(row.verdict is Verdict.EQUAL for row in self.rows)
 
     @property
     def first_divergence(self) -> Row | None:
@@ -104,24 +118,24 @@ class Comparison:
             "verdicts": {verdict: sum(row.verdict is verdict for row in self.rows) for verdict in Verdict},
             "rules": dict(sorted(Counter(row.rule for row in self.rows if row.rule is not None).items())),
             "compared": self.compared,
+            "run": [one.to_json() for one in self.run],
             "steps": [row.to_json() for row in self.rows],
         }
 
 
 def compare(reference: Marks, candidate: Marks, ignore: Sequence[str] = ()) -> Comparison:
-    """Step by step. Only fields that both forms record are compared; `ignore` takes names of `FIELDS`, or `input` and
-    `output` for all of theirs. Raises `UsageError` for a field there is not."""
+    """Step by step. Only fields that both forms record are compared; `ignore` takes names of `FIELDS` and
+    `RUN_FIELDS`, or `input`, `output` and `run` for all of theirs. Raises `UsageError` for a field there is not."""
+    everything = (*FIELDS, *RUN_FIELDS)
     for name in ignore:
-        if name not in FIELDS and not any(known.startswith(f"{name}.") for known in FIELDS):
-            raise UsageError(f"unknown field {name!r}", hint=f"one of: {', '.join(FIELDS)}, input, output")
-    compared = [
-        name
-        for name in FIELDS
-        if name in reference.recorded
-        and name in candidate.recorded
-        and name not in ignore
-        and name.split(".")[0] not in ignore
-    ]
+        if name not in everything and not any(known.startswith(f"{name}.") for known in everything):
+            raise UsageError(f"unknown field {name!r}", hint=f"one of: {', '.join(everything)}, input, output, run")
+
+    def both(names: Sequence[str]) -> list[str]:
+        known = [name for name in names if name in reference.recorded and name in candidate.recorded]
+        return [name for name in known if name not in ignore and name.split(".")[0] not in ignore]
+
+    compared, of_run = both(FIELDS), both(RUN_FIELDS)
     runs = {run_id for run_id in (reference.run_id, candidate.run_id) if run_id is not None}
     pairs = align(reference.steps, candidate.steps, compared, identifiers=len(runs) < 2)
     rows = [_row(pair, reference, candidate, compared) for pair in pairs]
@@ -132,7 +146,13 @@ def compare(reference: Marks, candidate: Marks, ignore: Sequence[str] = ()) -> C
         for row in rows
     )
     equal = sum(row.verdict is Verdict.EQUAL for row in rows)
-    return Comparison(rows, compared, Score(same_agent, len(reference.steps)), Score(equal, len(rows)))
+    differ = [
+        RunDifference(name, reference.shown.get(name), candidate.shown.get(name))
+        for name in of_run
+        if reference.digests.get(name) != candidate.digests.get(name)
+    ]
+    scores = Score(same_agent, len(reference.steps)), Score(equal, len(rows))
+    return Comparison(rows, [*compared, *of_run], *scores, differ)
 
 
 def _row(pair: Pair, reference: Marks, candidate: Marks, compared: list[str]) -> Row:

@@ -12,6 +12,7 @@ from ...messages import Message, PartKind
 from ...model.trajectory import Step, Trajectory
 from ...timestamps import parse_ns
 from .compare import Comparison, Row
+from .marks import failures_of
 
 _CONTEXT = 1
 
@@ -137,6 +138,8 @@ def _value(name: str, step: Step) -> JsonValue:
             }
             for log in step.tool_logs
         ]
+    if name == "failures":
+        return failures_of(step)
     if name == "output.tool_calls":
         calls: Any = step.output.get("tool_calls") or []
         return [{"name": call.get("name"), "arguments": call.get("arguments")} for call in calls]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ...canonical import JsonObject, JsonValue, dumps, sha256_canonical
 from ...model.trajectory import Header, Step, StepKind, Summary, ToolLog
+from ...outcome import Failure, Outcome, OutcomeReader, step_failures
 
 FIELDS = (
     "kind",
@@ -24,8 +25,12 @@ FIELDS = (
     "output.finish_reason",
     "output.choices",
     "tool_logs",
+    "failures",
 )
-"""What is compared. Times, usage, evidence and who recorded a step say nothing of what the run did."""
+"""What is compared of a step. Times, usage, evidence and who recorded a step say nothing of what the run did;
+`failures` are all that `outcome` reads in it: kind, code, HTTP status, exit, message."""
+RUN_FIELDS = ("run.task", "run.inputs", "run.outcome", "run.file_changes")
+"""What is compared of the whole run: the task, the prompts of its Inputs, how they and the run ended, changed files."""
 IDENTIFIERS = ("call_id", "otel_span_id", "framework_span_id", "tool_call_id")
 """What two records of one run share, the most telling first."""
 SHOWN = 160
@@ -54,10 +59,13 @@ class Marks:
     """A whole run. `recorded` are the fields that its form has at all."""
 
     steps: list[StepMarks] = field(default_factory=list)
-    recorded: frozenset[str] = frozenset(FIELDS)
+    recorded: frozenset[str] = frozenset((*FIELDS, *RUN_FIELDS))
     run_id: str | None = None
     case_id: str | None = None
     status: str | None = None
+    digests: dict[str, str] = field(default_factory=dict)
+    """Of `RUN_FIELDS`; a field that is not here was not recorded."""
+    shown: dict[str, str] = field(default_factory=dict)
 
 
 class MarkSink:
@@ -68,15 +76,30 @@ class MarkSink:
         self.marks = Marks()
         self._agent = agent
         self._names: dict[str, str] = {}
+        self._outcome = OutcomeReader()
+        self._task: JsonValue = None
 
     def begin(self, header: Header) -> None:
         self.marks.run_id, self.marks.case_id = header.run_id, header.case_id
+        self._task = header.metadata.get("task_instruction")
+        self._outcome.begin(header)
 
     def step(self, step: Step) -> None:
         self.marks.steps.append(self._marks(step))
+        self._outcome.step(step)
 
     def end(self, summary: Summary) -> None:
         self.marks.status = summary.status
+        self._outcome.end(summary)
+        values: dict[str, JsonValue] = {
+            "run.task": self._task,
+            "run.inputs": [item.prompt for item in summary.inputs] or None,
+            "run.outcome": _ends(self._outcome.outcome),
+            "run.file_changes": _changes(summary) or None,
+        }
+        for name, value in values.items():
+            if value is not None:
+                self.marks.digests[name], self.marks.shown[name] = sha256_canonical(value), shorten(value)
 
     def _marks(self, step: Step) -> StepMarks:
         emitted = step.output.get("tool_calls")
@@ -96,6 +119,7 @@ class MarkSink:
             "input.messages": messages,
             "output.tool_calls": self._renamed(calls) or None,
             "tool_logs": [self._log(log) for log in step.tool_logs] or None,
+            "failures": failures_of(step),
         }
         for name in FIELDS:
             if name not in values:
@@ -134,6 +158,50 @@ class MarkSink:
         if isinstance(value, dict):
             return {key: self._renamed(item) for key, item in value.items()}
         return value
+
+
+def failures_of(step: Step) -> list[JsonValue] | None:
+    return [_failure(failure) for failure in step_failures(step)] or None
+
+
+def _failure(failure: Failure) -> JsonObject:
+    """What a failure says, without where it stands."""
+    said = {
+        "code": failure.code,
+        "http_status": failure.http_status,
+        "exit": failure.exit_code,
+        "signal": failure.signal,
+        "tool": failure.tool,
+        "message": failure.message,
+    }
+    return {"kind": str(failure.kind), **{key: value for key, value in said.items() if value is not None}}
+
+
+def _ends(outcome: Outcome) -> JsonObject:
+    """How the run ended, then each Input: the status, and the error that its own record names."""
+    ends = [
+        {
+            "status": str(end.status),
+            "stop_reason": end.stop_reason,
+            "error": None if end.error is None else _failure(end.error),
+        }
+        for end in outcome.inputs
+    ]
+    reason = outcome.ended.reason
+    return {
+        "status": str(outcome.ended.status),
+        "reason": None if reason is None else _failure(reason),
+        "inputs": [{key: value for key, value in end.items() if value is not None} for end in ends],
+    }
+
+
+def _changes(summary: Summary) -> list[JsonValue]:
+    """Every file change with the number of its Input, without the bytes that say so."""
+    return [
+        [number, {key: value for key, value in change.items() if key != "evidence"}]
+        for number, item in enumerate(summary.inputs, 1)
+        for change in item.file_changes
+    ]
 
 
 def shorten(value: JsonValue) -> str:

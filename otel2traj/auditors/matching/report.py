@@ -17,7 +17,7 @@ _MARK = {
 
 
 def comparison_lines(comparison: Comparison) -> list[str]:
-    """A line a step, the first divergence with both values, and the scores."""
+    """A line a step, the first divergence with both values, what differs of the whole run, and the scores."""
     lines = [_line(row) for row in comparison.rows]
     first = comparison.first_divergence
     if first is not None:
@@ -28,6 +28,9 @@ def comparison_lines(comparison: Comparison) -> list[str]:
                 lines.append(f"  {name}" + ("" if part is None else f": from messages[{part}] on"))
                 lines.append(f"    reference: {_shown(first.reference.shown.get(name))}")
                 lines.append(f"    candidate: {_shown(first.candidate.shown.get(name))}")
+    for one in comparison.run:
+        lines += ["", f"{one.field} differs", f"  reference: {_shown(one.reference)}"]
+        lines.append(f"  candidate: {_shown(one.candidate)}")
     rules = Counter(row.rule for row in comparison.rows if row.rule is not None)
     lines += ["", f"aligned by: {', '.join(f'{rule} ({n})' for rule, n in sorted(rules.items())) or 'nothing'}"]
     lines.append(f"agent score {_score(comparison.agent)}, step score {_score(comparison.step)}")

@@ -8,7 +8,7 @@ from otel2traj.auditors.matching.compare import Comparison, Verdict, compare
 from otel2traj.auditors.matching.marks import Marks, MarkSink
 from otel2traj.auditors.matching.report import comparison_lines
 from otel2traj.errors import UsageError
-from otel2traj.model.trajectory import Step
+from otel2traj.model.trajectory import SdkInput, Step, StepStatus
 from tests.factory import play, step, tool_log, trajectory
 
 
@@ -89,6 +89,54 @@ def test_fields_can_be_left_out() -> None:
     left, right = marks(step(1)), marks(step(1, model="model-2"))
     assert not compare(left, right).equal
     assert compare(left, right, ["model"]).equal
-    assert compare(left, right, ["model", "input", "output"]).compared == ["kind", "agent_name", "status", "tool_logs"]
+    rest = compare(left, right, ["model", "input", "output", "run"]).compared
+    assert rest == ["kind", "agent_name", "status", "tool_logs", "failures"]
     with pytest.raises(UsageError, match="colour"):
         compare(left, right, ["colour"])
+
+
+def whole(one: Step, task: str = "Do it.", **item: object) -> Marks:
+    sink = MarkSink()
+    known = {"prompt": "Do it.", "result": {"status": "succeeded"}, "file_changes": []}
+    fields = {**known, **item}
+    inputs = [SdkInput("0001", "i", fields["prompt"], [1, 1], fields["result"], fields["file_changes"])]
+    play(trajectory(one, header={"metadata": {"task_instruction": task}}, inputs=inputs), sink)
+    return sink.marks
+
+
+def refused(status: int) -> Step:
+    return step(1, status=StepStatus.FAILED, output={"http_status": status, "error": {"message": "no"}})
+
+
+CHANGE = {"path": "a.txt", "change_type": "created", "before": None, "after": "sha256:1", "evidence": {"records": []}}
+
+
+@pytest.mark.parametrize(
+    ("other", "field"),
+    [
+        (whole(step(1), "Do that."), "run.task"),
+        (whole(step(1), prompt="Do that."), "run.inputs"),
+        (whole(step(1), result={"status": "failed", "error": {"type": "E", "message": "m"}}), "run.outcome"),
+        (whole(step(1), result=None), "run.outcome"),
+        (whole(step(1), file_changes=[CHANGE]), "run.file_changes"),
+    ],
+)
+def test_runs_that_differ_as_a_whole_are_not_equal(other: Marks, field: str) -> None:
+    result = compare(whole(step(1)), other)
+    assert not result.equal
+    assert [one.field for one in result.run] == [field]
+    assert f"{field} differs" in comparison_lines(result)
+    assert compare(whole(step(1)), other, [field]).equal
+
+
+def test_another_change_of_the_same_file_and_the_same_with_other_bytes_of_evidence() -> None:
+    one = whole(step(1), file_changes=[CHANGE])
+    assert not compare(one, whole(step(1), file_changes=[{**CHANGE, "after": "sha256:2"}])).equal
+    assert compare(one, whole(step(1), file_changes=[{**CHANGE, "evidence": {"records": [1]}}])).equal
+
+
+def test_one_http_status_is_not_another() -> None:
+    result = compare(whole(refused(429)), whole(refused(401)))
+    assert not result.equal
+    assert result.rows[0].fields == ["failures"]
+    assert compare(whole(refused(429)), whole(refused(429))).equal
