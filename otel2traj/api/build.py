@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ..assembly import BuildSession, Conversation
 
 Progress = Callable[[str, int], None]
+Sinks = Callable[[str | None], list[StepSink]]
+"""Makes the sinks for the trajectory of a conversation, by its name."""
 _LONGEST_NAME = 200
 _Task = tuple[Path, Path, bool, Path | None, bool]
 
@@ -73,14 +75,14 @@ def build_path(
     inference: bool = True,
     progress: Progress | None = None,
     jobs: int = 1,
-    sinks: Callable[[], list[StepSink]] = list,
+    sinks: Sinks | None = None,
 ) -> list[Built]:
     """Build an attempt directory, a folder of traces or a trace file.
 
     `write` saves `trajectory.json` beside the evidence; `output` names a file, or, where the evidence holds several
     conversations, a directory that gets one file each. A build that cannot be done is saved with `status: failed`
     and its error. `jobs` processes share the conversations, where the system can fork; the bytes are those of one.
-    `sinks` makes further sinks for each trajectory, in this process.
+    `sinks` makes further sinks for each trajectory by the name of its conversation, in this process.
     """
     limit = value_limit()
     if not path.exists() and not path.is_symlink():
@@ -96,9 +98,9 @@ def build_path(
                     f"{len(session.conversations)} conversations are recorded here, and {output.name} is a file",
                     hint="give a directory to -o, or name one conversation",
                 )
-            job = _Job(session, path, limit, sinks)
+            job = _Job(session, path, limit, sinks or _no_sinks)
             tasks = [(one, _target(path, write, output, one.name, several)) for one in session.conversations]
-            if jobs > 1 and several and sinks is list:
+            if jobs > 1 and several and sinks is None:
                 built.extend(_shared_out(job, tasks, jobs))
             else:
                 built.extend(job.build(*task) for task in tasks)
@@ -109,8 +111,12 @@ def build_path(
     except Exception as err:
         given_up = err if isinstance(err, Otel2TrajError) else Otel2TrajError(str(err))
         file = _target(path, write, output, None, False)
-        built.append(_failed(path, file, None, limit, err, given_up, sinks))
+        built.append(_failed(path, file, None, limit, err, given_up, sinks or _no_sinks))
     return built
+
+
+def _no_sinks(name: str | None) -> list[StepSink]:
+    return []
 
 
 def _failed(
@@ -120,13 +126,13 @@ def _failed(
     limit: int,
     err: Exception,
     given_up: Otel2TrajError,
-    sinks: Callable[[], list[StepSink]],
+    sinks: Sinks,
 ) -> Built:
     """The trajectory of a build that could not be done."""
     summary = Summary(TrajectoryStatus.FAILED, error={"type": type(err).__name__, "message": _plain(err, path)})
     summary.sources, summary.warnings = list(given_up.sources), list(given_up.warnings)
     with _writing(file, limit) as writer:
-        for sink in [*writer, *sinks()]:
+        for sink in [*writer, *sinks(name)]:
             sink.begin(Header())
             sink.end(summary)
     return Built(name, summary, file, None if isinstance(err, (Otel2TrajError, OSError, MemoryError)) else err)
@@ -142,13 +148,13 @@ class _Job:
     session: BuildSession
     path: Path
     limit: int
-    sinks: Callable[[], list[StepSink]]
+    sinks: Sinks
 
     def build(self, conversation: Conversation, file: Path | None) -> Built:
         """A conversation that cannot be built is a file that says so; a file that cannot be written is raised."""
         try:
             with _writing(file, self.limit) as writer:
-                summary = self.session.build(conversation, *writer, *self.sinks())
+                summary = self.session.build(conversation, *writer, *self.sinks(conversation.name))
             return Built(conversation.name, summary, file)
         except WriteError:
             raise
@@ -242,15 +248,23 @@ def print_bytes(
 
 def find_attempts(root: Path) -> list[Path]:
     """Every attempt directory at or below `root`, sorted; what lies inside an attempt is part of it."""
-    found: list[Path] = []
+    return list(walk_attempts(root))
+
+
+def walk_attempts(root: Path) -> Iterator[Path]:
+    """The same, one by one; a folder is walked when it is reached."""
     for folder, names, files in os.walk(root):
-        here = Path(folder)
         names.sort()
-        layout = {"steps", "evaluation"} & set(names) or "network.jsonl" in files or "run.json" in files
-        if layout or any(name.startswith("invocation-") for name in names):
-            found.append(here)
+        if holds_attempt(names, files):
+            yield Path(folder)
             names.clear()
-    return found
+
+
+def holds_attempt(folders: Iterable[str], files: Iterable[str]) -> bool:
+    """Whether a folder with these names in it is an attempt."""
+    names = set(folders)
+    layout = {"steps", "evaluation"} & names or {"network.jsonl", "run.json"} & set(files)
+    return bool(layout) or any(name.startswith("invocation-") for name in names)
 
 
 def build_many(

@@ -38,6 +38,8 @@ COMMANDS: tuple[str, ...] = (
     "diff",
     "prov",
     "corpus",
+    "query",
+    "compact",
     "explain",
     "version",
 )

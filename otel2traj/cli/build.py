@@ -1,4 +1,4 @@
-"""`otel2traj build`: an attempt directory or a trace file becomes a trajectory."""
+"""`otel2traj build`: an attempt directory or a trace file becomes a trajectory, a tree of attempts a data set."""
 
 from __future__ import annotations
 
@@ -22,15 +22,44 @@ def build(
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Build every attempt below PATH.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Worker processes.")] = 1,
     no_inference: Annotated[bool, typer.Option("--no-inference", help="Leave out inferred links.")] = False,
+    dataset: Annotated[
+        Path | None, typer.Option(help="Build every attempt below PATH into the Parquet tables of this data set.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="With --dataset: local or ray.")] = "local",
+    batch: Annotated[int, typer.Option(min=1, help="With --dataset: attempts in one part.")] = 64,
+    root: Annotated[str | None, typer.Option("--as", help="With --dataset: the name of PATH in it.")] = None,
+    reread: Annotated[bool, typer.Option("--reread", help="With --dataset: trust no file times.")] = False,
 ) -> None:
-    """Build the trajectory of PATH. Without --write or -o the document goes to stdout.
+    """Build the trajectory of PATH. Without --write, -o or --dataset the document goes to stdout.
 
     Exit 0 built, 1 built as failed, 2 usage, 3 nothing readable or not to be written, 5 a bug.
     """
     from ..api.build import build_many, build_path, print_bytes
     from .guard import BUG, ask_to_report, report_bug
-    from .progress import progress
+    from .progress import fleet_progress, progress
 
+    if dataset is not None:
+        from ..errors import UsageError
+        from ..fleet.build import build_dataset
+        from ..fleet.place import Folder
+        from ..fleet.trees import LocalTree
+
+        if write or output is not None:
+            raise UsageError("--dataset writes tables, --write and -o trajectories", hint="run one after the other")
+        with fleet_progress() as show:
+            done = build_dataset(
+                LocalTree(path),
+                Folder(dataset),
+                root=root,
+                engine=engine,
+                jobs=jobs,
+                batch=batch,
+                inference=not no_inference,
+                reread=reread,
+                report=show,
+            )
+        print(done.describe(), file=sys.stderr)
+        sys.exit(1 if done.failed else 0)
     if recursive:
         failed, bugs = 0, 0
         for line in build_many(path, jobs=jobs, write=write, output=output, inference=not no_inference):

@@ -29,7 +29,7 @@ def run(function: Callable[[T], R], tasks: Iterable[T], jobs: int) -> Iterator[R
         yield from map(function, tasks)
         return
     waiting: deque[Future[R]] = deque()
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_end_with_parent)
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=end_with_parent)
     try:
         for task in tasks:
             waiting.append(pool.submit(function, task))
@@ -47,7 +47,7 @@ def run(function: Callable[[T], R], tasks: Iterable[T], jobs: int) -> Iterator[R
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """A worker whose parent was killed would wait for tasks forever."""
     parent = parent_process()
     if parent is None:

@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 from ..canonical import JsonObject
 from ..model.ledger import EventType, instant_ns
 from ..model.ledger_cost import json_number
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Step, StepKind, StepStatus, ToolLog
-from .prices import billed_apart, written_for_an_hour
-
-_USAGE: Final = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-    "reasoning_output_tokens",
-)
+from .prices import billed_apart, counted
 
 
 @dataclass(slots=True)
@@ -84,10 +76,7 @@ def _think(step: Step, time_ns: int | None, retried: bool) -> Draft:
         body["error"] = {"status": step.status}
     body["trajectory"] = _origin(step, step.evidence)
     recorded = output.get("usage") or {}
-    usage = {name: recorded[name] for name in _USAGE if recorded.get(name) is not None}
-    hour = written_for_an_hour(recorded)
-    if hour is not None:
-        usage["cache_creation_1h_input_tokens"] = hour
+    usage = counted(recorded)
     if usage:
         body["usage"] = usage
     cost: JsonObject = {

@@ -9,11 +9,11 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ..canonical import JsonObject, sha256_canonical
-from ..model.ledger_cost import RATE_UNIT
+from ..model.ledger_cost import RATE_UNIT, usd
 from ..timestamps import format_ns
 
 if TYPE_CHECKING:
@@ -79,6 +79,40 @@ def rate(model: str, first_ns: int | None, last_ns: int | None) -> tuple[JsonObj
     if dated and last_ns is not None and info.get_prices(_moment(last_ns)) != prices:
         remark = f"the price of {model} changed during the run; the one at its first call is pinned"
     return row, remark
+
+
+_USAGE: Final = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "reasoning_output_tokens",
+)
+
+
+def counted(recorded: JsonObject) -> JsonObject:
+    """The counts of a step's usage that `usd` prices, as far as they were recorded."""
+    usage = {name: recorded[name] for name in _USAGE if recorded.get(name) is not None}
+    hour = written_for_an_hour(recorded)
+    if hour is not None:
+        usage["cache_creation_1h_input_tokens"] = hour
+    return usage
+
+
+def priced(model: str | None, recorded: JsonObject, ns: int | None) -> tuple[Decimal | None, str | None]:
+    """US dollars of one model call by the rate of its minute, or None and why not."""
+    why = billed_apart(recorded)
+    if why is not None or model is None:
+        return None, why or "model not recorded"
+    return usd(counted(recorded), _rate_of_minute(model, None if ns is None else ns // _MINUTE * _MINUTE))
+
+
+_MINUTE: Final = 60_000_000_000
+
+
+@lru_cache(maxsize=4096)
+def _rate_of_minute(model: str, ns: int | None) -> JsonObject:
+    return rate(model, ns, ns)[0]
 
 
 def _unknown(why: str) -> tuple[JsonObject, str]:

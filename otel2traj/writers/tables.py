@@ -16,8 +16,7 @@ Row = dict[str, Any]
 _BATCH_ROWS, _BATCH_BYTES = 5_000, 8 << 20
 
 _RUN = (("run_id", "string"), ("case_id", "string"))
-_STEPS = (
-    *_RUN,
+STEP_COLUMNS = (
     ("step_id", "int64"),
     ("input_ordinal", "string"),
     ("agent_name", "string"),
@@ -40,12 +39,9 @@ _STEPS = (
     ("interaction_id", "string"),
     ("request_sha256", "string"),
     ("response_sha256", "string"),
-    ("input", "string"),
-    ("output", "string"),
-    ("evidence", "string"),
 )
-_LOGS = (
-    *_RUN,
+_STEPS = (*_RUN, *STEP_COLUMNS, ("input", "string"), ("output", "string"), ("evidence", "string"))
+LOG_COLUMNS = (
     ("step_id", "int64"),
     ("position", "int64"),
     ("tool_call_id", "string"),
@@ -56,10 +52,9 @@ _LOGS = (
     ("signal", "string"),
     ("input_arguments", "string"),
     ("outputs", "string"),
-    ("evidence", "string"),
 )
-_LINKS = (
-    *_RUN,
+_LOGS = (*_RUN, *LOG_COLUMNS, ("evidence", "string"))
+LINK_COLUMNS = (
     ("relation", "string"),
     ("step_id", "int64"),
     ("tool_call_id", "string"),
@@ -67,7 +62,9 @@ _LINKS = (
     ("rule", "string"),
     ("target", "string"),
 )
-_SOURCES = (*_RUN, ("path", "string"), ("sha256", "string"))
+_LINKS = (*_RUN, *LINK_COLUMNS)
+SOURCE_COLUMNS = (("path", "string"), ("sha256", "string"))
+_SOURCES = (*_RUN, *SOURCE_COLUMNS)
 
 _LARGE = {"input", "output", "text", "reasoning", "evidence", "input_arguments", "outputs"}
 """Columns of long values, for which a dictionary would only take memory."""
@@ -163,6 +160,12 @@ def _count(usage: JsonValue, key: str) -> int | None:
 
 
 def _step_rows(step: Step) -> list[Row]:
+    nested = {"input": _json(step.input), "output": _json(step.output), "evidence": _json(step.evidence)}
+    return [{**step_row(step), **nested}]
+
+
+def step_row(step: Step) -> Row:
+    """The cells of `STEP_COLUMNS`."""
     names = ("step_id", "input_ordinal", "agent_name", "kind", "source", "started_at", "ended_at", "model", "purpose")
     row: Row = {name: getattr(step, name) for name in names}
     usage, output, evidence = step.output.get("usage"), step.output, step.evidence
@@ -170,15 +173,21 @@ def _step_rows(step: Step) -> list[Row]:
     for key in ("text", "reasoning", "finish_reason"):
         row[key] = _text(output.get(key))
     row["tool_calls"] = len(calls_of(output)) if step.kind is StepKind.MODEL else None
-    for key, _ in _STEPS:
+    for key, _ in STEP_COLUMNS:
         if key.endswith("_tokens"):
             row[key] = _count(usage, key)
     for key in ("interaction_id", "request_sha256", "response_sha256"):
         row[key] = _text(evidence.get(key))
-    return [{**row, "input": _json(step.input), "output": _json(output), "evidence": _json(evidence)}]
+    return row
 
 
 def _log_rows(step: Step) -> list[Row]:
+    rows = log_rows(step)
+    return [{**row, "evidence": _json(log.evidence)} for row, log in zip(rows, step.tool_logs, strict=True)]
+
+
+def log_rows(step: Step) -> list[Row]:
+    """The cells of `LOG_COLUMNS`, one row a tool log."""
     rows: list[Row] = []
     for position, log in enumerate(step.tool_logs):
         status: JsonObject = log.exit_status if log.exit_status is not None else {}
@@ -195,13 +204,12 @@ def _log_rows(step: Step) -> list[Row]:
                 "signal": _text(status.get("signal")),
                 "input_arguments": _json(log.input_arguments),
                 "outputs": _text(log.outputs),
-                "evidence": _json(log.evidence),
             }
         )
     return rows
 
 
-def _link_rows(step: Step) -> list[Row]:
+def link_rows(step: Step) -> list[Row]:
     """Wire to framework by the rule that joined them; call to execution; inferences, by their own name."""
     rows: list[Row] = []
     if step.evidence.get("join") is not None:
@@ -213,7 +221,7 @@ def _link_rows(step: Step) -> list[Row]:
         inferred = log.evidence.get("inferred")
         if log.link == "exact":
             target = log.evidence.get("framework_span_id", log.evidence.get("interaction_id"))
-            rows.append({**base, "rule": _text(log.evidence.get("rule")), "target": _text(target)})
+            rows.append({**base, "rule": _text(log.evidence.get("link_rule")), "target": _text(target)})
         for candidate in candidates if isinstance(candidates, list) else []:
             rows.append({**base, "target": _text(candidate)})
         if isinstance(inferred, dict):
@@ -223,11 +231,11 @@ def _link_rows(step: Step) -> list[Row]:
     return [{"step_id": step.step_id, **row} for row in rows]
 
 
-def _source_rows(summary: Summary) -> list[Row]:
+def source_rows(summary: Summary) -> list[Row]:
     return [{"path": source.get("path"), "sha256": source.get("sha256")} for source in summary.sources]
 
 
 PARQUET_STEPS = ParquetTable("parquet-steps", "Parquet table of steps, one row each.", _STEPS, _step_rows)
 PARQUET_TOOL_LOGS = ParquetTable("parquet-tool-logs", "Parquet table of tool logs.", _LOGS, _log_rows)
-PARQUET_LINKS = ParquetTable("parquet-links", "Parquet table of links and inferences.", _LINKS, _link_rows)
-PARQUET_SOURCES = ParquetTable("parquet-sources", "Parquet table of sources.", _SOURCES, None, _source_rows)
+PARQUET_LINKS = ParquetTable("parquet-links", "Parquet table of links and inferences.", _LINKS, link_rows)
+PARQUET_SOURCES = ParquetTable("parquet-sources", "Parquet table of sources.", _SOURCES, None, source_rows)
