@@ -61,7 +61,7 @@ class Builder:
         self._notices: list[Notice] = list(plan.notices)
         self._tool_logs = ToolLogs(archive, index, readings, plan, self._coverage, self._notices)
         self._ranges: dict[str, list[int]] = {}
-        self._agents: dict[ModelCall | Execution, str | None] = {}
+        self._agents: dict[ModelCall | Execution, tuple[str | None, str | None]] = {}
         self._actors = Actors()
 
     def run(self) -> Iterator[Event]:
@@ -92,7 +92,7 @@ class Builder:
         documents = self._documents
         agents: list[str] = []
         for entry in self._plan.entries:
-            name = self._agent(entry)
+            name, _ = self._agent(entry)
             if name is not None and name not in agents:
                 agents.append(name)
         calls = [entry for entry in self._plan.entries if isinstance(entry, ModelCall)]
@@ -126,17 +126,18 @@ class Builder:
             metadata=metadata,
         )
 
-    def _agent(self, entry: ModelCall | Execution) -> str | None:
+    def _agent(self, entry: ModelCall | Execution) -> tuple[str | None, str | None]:
+        """The acting component, and who named it where that was no span."""
         if entry not in self._agents:
             head = entry.head if isinstance(entry, Execution) else entry.span or entry.anchor
-            name = self._actors.of(head)
+            name, said_by = self._actors.of(head), None
             if name is None and isinstance(entry, ModelCall):
                 name = next((told for lender in entry.lenders if (told := self._actors.of(lender)) is not None), None)
-            if name is None:
-                name = self._documents.agent_id
+            if name is None and self._documents.agent_id is not None:
+                name, said_by = self._documents.agent_id, "attempt"
             if name is None and isinstance(entry, ModelCall) and entry.wire is not None:
-                name = entry.wire.agent_id
-            self._agents[entry] = name
+                name, said_by = entry.wire.agent_id, "wire"
+            self._agents[entry] = name, None if name is None else said_by
         return self._agents[entry]
 
     # steps
@@ -148,8 +149,11 @@ class Builder:
         wire, span = call.wire, call.span
         evidence = step_evidence(self._archive, call, self._logs(call))
         evidence["request_sha256"], evidence["response_sha256"] = parts.request_sha256, parts.response_sha256
+        agent_name, named_by = self._agent(call)
+        if named_by is not None:
+            parts.said_by["agent_name"] = named_by
         if parts.said_by:
-            evidence["said_by"] = parts.said_by
+            evidence["said_by"] = dict(sorted(parts.said_by.items()))
         if parts.exception is not None:
             evidence["exception"] = parts.exception
         evidence.update(parts.elsewhere)
@@ -177,7 +181,7 @@ class Builder:
         return Step(
             step_id=call.step_id,
             input_ordinal=call.ordinal,
-            agent_name=self._agent(call),
+            agent_name=agent_name,
             kind=StepKind.MODEL,
             source=source,
             started_at=started,
@@ -251,10 +255,13 @@ class Builder:
                 Notice("unknown_input", f"no identifier tells the Input of step {execution.step_id}", lossy=False)
             )
         head = execution.head
+        agent_name, named_by = self._agent(execution)
+        if named_by is not None:
+            evidence["said_by"] = {"agent_name": named_by}
         return Step(
             step_id=execution.step_id,
             input_ordinal=execution.ordinal,
-            agent_name=self._agent(execution),
+            agent_name=agent_name,
             kind=StepKind.TOOL_ONLY,
             source=StepSource.FRAMEWORK,
             started_at=format_ns(head.start_ns),

@@ -8,7 +8,7 @@ from ..model.heads import ModelCall, Recorder, SpanHead
 from ..model.message import ToolCall
 from ..model.reading import Role
 from .archive import Archive
-from .hydrate import node_output
+from .hydrate import namespace, node_output
 from .readings import Readings, called_in, emitted
 
 
@@ -42,7 +42,7 @@ class GraphNodes:
         if call.wire is not None and call.wire.succeeded():
             return
         above = head.parent
-        while above is not None and above.role is Role.CHAIN and above.agent_path == head.agent_path:
+        while above is not None and above.role is Role.CHAIN and namespace(self._archive, above) == head.agent_path:
             if self._models_below.get(above) != 1:
                 return
             asked = self._readings.of(head).messages or ()

@@ -126,15 +126,14 @@ def _dump(
 ) -> Reading:
     error = bodies.get("error")
     failure = None if error is None else error if isinstance(error, str) else str(error)
+    metadata = bodies.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
     if head.role is Role.TOOL_EXECUTION:
-        reading = langchain_dump.read_tool(bodies.get("input"), bodies.get("output"), call_id, status, failure)
+        given, taken = bodies.get("input"), bodies.get("output")
+        reading = langchain_dump.read_tool(given, taken, call_id, status, failure, metadata)
         reading.tool_name = name if name is not None else reading.tool_name
         return reading
-    metadata = bodies.get("metadata")
-    reading = langchain_dump.read_llm(
-        bodies.get("input"), bodies.get("output"), metadata if isinstance(metadata, dict) else {}, failure
-    )
-    return reading
+    return langchain_dump.read_llm(bodies.get("input"), bodies.get("output"), metadata, failure)
 
 
 def node_output(archive: Archive, head: SpanHead) -> JsonValue:
@@ -149,6 +148,17 @@ def node_output(archive: Archive, head: SpanHead) -> JsonValue:
             if isinstance(span, SpanRecord) and isinstance(span.attributes.get("abb.output_ref"), str):
                 return archive.payload(head.source.rpartition("/")[0], span.attributes["abb.output_ref"])
     return None
+
+
+def namespace(archive: Archive, head: SpanHead) -> str | None:
+    """The checkpoint namespace of a chain span, also out of the file in which its recorder put the metadata."""
+    if head.agent_path is None and "abb_framework" in head.dialects and head.parts[0].what == "span":
+        span = archive.fetch(head.parts[0].ref)
+        ref = span.attributes.get("abb.metadata_ref") if isinstance(span, SpanRecord) else None
+        metadata = archive.payload(head.source.rpartition("/")[0], ref) if isinstance(ref, str) else None
+        found = metadata.get("langgraph_checkpoint_ns") if isinstance(metadata, dict) else None
+        head.agent_path = found if isinstance(found, str) else None
+    return head.agent_path
 
 
 def task_call(archive: Archive, head: SpanHead) -> ToolCall | None:

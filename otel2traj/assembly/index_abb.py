@@ -140,6 +140,7 @@ def add_framework(index: Index, record: AbbRecord, source: Source) -> None:
             start_ns=record.time_ns,
             end_ns=None,
             dialects=("abb_framework",),
+            agent_name=_text(metadata.get("lc_agent_name")),
             agent_path=_text(metadata.get("langgraph_checkpoint_ns")),
             framework_span_id=span_id,
             tool_call_id=_text(data.get("tool_call_id")),

@@ -106,6 +106,7 @@ class Readings:
         """Keys and digests of a reading onto its head."""
         head.conversation_id = head.conversation_id or reading.conversation_id
         head.agent_name = head.agent_name if head.agent_name is not None else reading.agent_name
+        head.agent_path = head.agent_path or reading.agent_path
         if head.role is Role.MODEL_CALL:
             self._note_call(head, reading)
         else:

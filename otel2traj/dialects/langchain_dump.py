@@ -39,7 +39,12 @@ def read_llm(input: JsonValue, output: JsonValue, metadata: Mapping[str, Any] | 
 
 
 def read_tool(
-    input: JsonValue, output: JsonValue, tool_call_id: str | None, tool_status: str | None, error: str | None
+    input: JsonValue,
+    output: JsonValue,
+    tool_call_id: str | None,
+    tool_status: str | None,
+    error: str | None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> Reading:
     """A tool execution of the framework recorder. The id is the recorder's own, else that of the ToolMessage in the
     output, else that of the tool call given as input; the result is unwrapped."""
@@ -59,6 +64,7 @@ def read_tool(
     draft.put("arguments", plain_input(input))
     if tool_status is not None:
         draft.reading.is_error = tool_status not in SUCCEEDED
+    _read_actor(draft, metadata or {})
     _read_error(draft, error)
     return draft.reading
 
@@ -222,7 +228,12 @@ def _read_metadata(draft: Draft, metadata: Mapping[str, Any]) -> None:
     }
     draft.put("parameters", parameters or None)
     draft.put("conversation_id", ident(metadata.get("thread_id")))
+    _read_actor(draft, metadata)
+
+
+def _read_actor(draft: Draft, metadata: Mapping[str, Any]) -> None:
     draft.put("agent_name", string(metadata.get("lc_agent_name")))
+    draft.reading.agent_path = string(metadata.get("langgraph_checkpoint_ns"))
 
 
 def _read_error(draft: Draft, error: str | None) -> None:

@@ -5,11 +5,17 @@ https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentat
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from ..model.evidence import SpanRecord
-from ..model.reading import Role
+from ..model.reading import Classified, Role
 from .base import Marks
 from .oi_instrumentor import OpenInferenceInstrumentor
 from .openinference import has_model_evidence, kind_of
+
+_SETUP: Final = re.compile(r"current_agent_name='([^'\\\\]+)'\)\"\}$")
+_LONGEST_NAME: Final = 256
 
 
 class OpenInferenceLlamaIndex(OpenInferenceInstrumentor):
@@ -24,6 +30,16 @@ class OpenInferenceLlamaIndex(OpenInferenceInstrumentor):
         if kind_of(span) == "LLM" and span.name.endswith("._prepare_chat_with_tools") and not has_model_evidence(span):
             return Role.NONE
         return None
+
+    def classify(self, span: SpanRecord) -> Classified:
+        """The step of an agent workflow in which the model is called is started with an `AgentSetup`, told as the repr
+        of its class with the agent's name last."""
+        found = super().classify(span)
+        given = span.attributes.get("input.value")
+        if kind_of(span) == "CHAIN" and isinstance(given, str) and '"ev": "AgentSetup(' in given[:_LONGEST_NAME]:
+            told = _SETUP.search(given[-_LONGEST_NAME:])
+            found.agent_name = None if told is None else told.group(1)
+        return found
 
 
 OPENINFERENCE_LLAMA_INDEX = OpenInferenceLlamaIndex()

@@ -5,8 +5,17 @@ https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentat
 
 from __future__ import annotations
 
+from typing import Final
+
+from ..messages.nested import string
+from ..model.evidence import SpanRecord
 from .base import Marks
 from .oi_instrumentor import OpenInferenceInstrumentor
+from .openinference import kind_of
+
+_RUN: Final = ".run"
+_CLASSES: Final = frozenset({"MultiStepAgent", "CodeAgent", "ToolCallingAgent"})
+"""What stands in the place of the name where an agent has none. Managed agents always have one."""
 
 
 class OpenInferenceSmolagents(OpenInferenceInstrumentor):
@@ -15,6 +24,14 @@ class OpenInferenceSmolagents(OpenInferenceInstrumentor):
     source = "https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-smolagents-v0.1.43/python/instrumentation/openinference-instrumentation-smolagents"
     leaves_out = "tool call ids of executions; earlier calls of the history, which are told as text"
     marks = Marks(scopes=("openinference.instrumentation.smolagents",))
+
+    def who(self, span: SpanRecord) -> str | None:
+        """The instrumentor writes an agent's name nowhere but into the name of its run: `<name>.run`, the same that the
+        run of its manager lists as `smolagents.managed_agents.N.name`."""
+        if kind_of(span) != "AGENT" or not span.name.endswith(_RUN):
+            return None
+        name = string(span.name.removesuffix(_RUN))
+        return None if name in _CLASSES else name
 
 
 OPENINFERENCE_SMOLAGENTS = OpenInferenceSmolagents()

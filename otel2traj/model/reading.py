@@ -91,6 +91,8 @@ class Reading:
     """Only from a structured field the dialect defines; never parsed from prose."""
     # who and where
     agent_name: str | None = None
+    agent_path: str | None = None
+    """Raw `langgraph_checkpoint_ns`, where it stands beside the record and not on it."""
     conversation_id: str | None = None
     # the whole
     input_text: str | None = None

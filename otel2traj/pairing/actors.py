@@ -1,4 +1,4 @@
-"""Who acted: the component that a span names, or the agent spans above it. Never a guess from a span's name."""
+"""Who acted: the component that a span names, or the agents that spans above it name. No guess from a span's name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from ..model.reading import Role
 from .tree import ancestors
 
 
-def checkpoint_path(namespace: str) -> str | None:
-    """The actor of a `langgraph_checkpoint_ns`: levels split by `|`, each up to `:`, digits dropped, joined by `/`."""
+def checkpoint_path(namespace: str, name: str | None = None) -> str | None:
+    """The actor of a `langgraph_checkpoint_ns`: levels split by `|`, each up to `:`, digits dropped, joined by `/`.
+
+    The last level is the node that ran. Where the span names its agent, that `name` stands in its place, once where the
+    level above bears it too.
+    """
     levels = [level.split(":", 1)[0] for level in namespace.split("|")]
-    return "/".join(level for level in levels if level and not level.isdigit()) or None
+    levels = [level for level in levels if level and not level.isdigit()]
+    if name is not None:
+        levels[-1:] = [] if levels[-2:-1] == [name] else [name]
+    return "/".join(levels) or None
 
 
 def purpose_of(head: SpanHead | None) -> str | None:
@@ -24,7 +31,7 @@ class _Above(NamedTuple):
     """What a span and the spans around it tell of the actor."""
 
     path: str | None = None
-    """The nearest checkpoint path, where no named agent is nearer."""
+    """The actor of the nearest checkpoint, where no named agent is nearer."""
     nearest: str | None = None
     """The nearest agent's name."""
     names: str | None = None
@@ -41,14 +48,16 @@ class Actors:
         """The checkpoint path of the span or its nearest ancestor that has one, else agent names, outermost first."""
         if head is None:
             return None
-        for node in (head, *head.twins):
+        recordings = (head, *head.twins)
+        for node in recordings:
             if node.agent_path:
-                return checkpoint_path(node.agent_path)
+                name = next((told.agent_name for told in (node, *recordings) if told.agent_name is not None), None)
+                return checkpoint_path(node.agent_path, name)
         above = self._above(head.parent)
         if head.agent_name is not None:
             return _join(above, head.agent_name).names
         if above.path is not None:
-            return checkpoint_path(above.path)
+            return above.path
         if above.names is not None:
             return above.names
         return next((twin.agent_name for twin in head.twins if twin.agent_name is not None), None)
@@ -60,12 +69,10 @@ class Actors:
             head = head.parent
         told = _Above() if head is None else self._known[id(head)]
         for node in reversed(way):
-            named = node.role is Role.AGENT and node.agent_name is not None
-            if named:
-                assert node.agent_name is not None
+            if node.role in (Role.AGENT, Role.CHAIN) and node.agent_name is not None:
                 told = _join(told, node.agent_name)
             if node.agent_path:
-                told = told._replace(path=node.agent_path)
+                told = told._replace(path=checkpoint_path(node.agent_path, node.agent_name))
             self._known[id(node)] = told
         return told
 
