@@ -211,7 +211,11 @@ def exit_status(archive: Archive, index: Index, head: SpanHead) -> tuple[JsonObj
         for item in content if isinstance(content, list) else []:
             if isinstance(item, dict) and item.get("type") == "terminal" and isinstance(item.get("terminalId"), str):
                 terminals.append(item["terminalId"])
-    for terminal in dict.fromkeys(reversed(terminals)):
+    named = list(dict.fromkeys(reversed(terminals)))
+    if len(named) > 1:
+        message = f"tool call {head.tool_call_id} names the terminals {', '.join(reversed(named))}"
+        archive.notices.append(Notice("several_terminals", message, path, head.parts[-1].ref.line))
+    for terminal in named:
         parts = index.terminals.get((path, terminal), [])
         for part in parts:
             found = _exit(archive, archive.fetch_abb(part.ref))

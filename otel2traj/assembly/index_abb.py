@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ..canonical import JsonObject
 from ..evidence import Index
 from ..model.evidence import AbbRecord, Notice, Source
 from ..model.heads import Part, Recorder, SpanHead, WireHead
@@ -187,38 +188,54 @@ def add_acp(index: Index, record: AbbRecord, source: Source) -> None:
     update = data.get("update")
     if record.event != "session_update" or not isinstance(update, dict):
         return
-    kind = update.get("sessionUpdate")
-    call_id = _text(update.get("toolCallId"))
-    if kind not in ("tool_call", "tool_call_update") or call_id is None:
+    if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
+        _acp_tool(index, record, source, update)
+
+
+def _acp_tool(index: Index, record: AbbRecord, source: Source, update: JsonObject) -> None:
+    """One update of a tool call: what is odd about it is told, and the later update stands."""
+
+    def notice(code: str, message: str, *, lossy: bool = True) -> None:
+        index.notices.append(Notice(code, message, record.ref.source, record.ref.line, lossy=lossy))
+
+    kind, call_id = update["sessionUpdate"], _text(update.get("toolCallId"))
+    session = _text(record.data.get("session_id"))
+    if call_id is None:
+        notice("missing_id", f"an ACP {kind} without a toolCallId; it is no step")
         return
-    key = (source.path, call_id)
+    key = (source.path, session or "", call_id)
     head = index.acp.get(key)
+    if head is None and kind == "tool_call_update":
+        notice("acp_update_without_start", f"an update of tool call {call_id} that never began")
+        return
     if head is None:
-        if kind == "tool_call_update":
-            index.notices.append(
-                Notice(
-                    "acp_update_without_start",
-                    f"an update of tool call {call_id} that never began",
-                    record.ref.source,
-                    record.ref.line,
-                )
-            )
-            return
+        again = (source.path, call_id) in index.acp_ids
+        index.acp_ids.add((source.path, call_id))
+        if again:
+            notice("repeated_tool_call", f"tool call {call_id} stands in more than one ACP session")
         head = index.acp[key] = SpanHead(
             recorder=Recorder.ACP,
             source=source.path,
             ordinal=source.ordinal,
             trace_id=None,
-            span_id=call_id,
+            span_id=f"{session}:{call_id}" if again else call_id,
             parent_id=None,
             role=Role.TOOL_EXECUTION,
             start_ns=record.time_ns,
             end_ns=None,
             tool_call_id=call_id,
-            session=_text(data.get("session_id")),
+            session=session,
             finished=False,
         )
     head.parts.append(Part("acp", record.ref))
-    if update.get("status") in ("completed", "failed") and not head.finished:
-        head.finished, head.end_ns = True, record.time_ns
-        head.failed = update.get("status") == "failed"
+    if update.get("status") in ("completed", "failed"):
+        failed = update["status"] == "failed"
+        if head.finished:
+            words = ["failed" if one else "completed" for one in (head.failed, failed)]
+            notice(
+                "repeated_end",
+                f"tool call {call_id} ends twice: {words[0]}, then {words[1]}; the last one stands",
+                lossy=failed is not head.failed,
+            )
+        head.finished, head.failed = True, failed
+        head.end_ns = record.time_ns

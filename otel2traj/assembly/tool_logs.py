@@ -112,7 +112,7 @@ class ToolLogs:
         failed = reading.is_error if reading.is_error is not None else execution.head.failed
         if not finished:
             self._notice("unfinished_span", f"tool execution {execution.head.span_id} never ended", execution.head)
-        if not finished and reading.result is None:
+        if not finished and (reading.result is None or reading.is_error is None):
             log.execution_status = ExecutionStatus.NOT_OBSERVED
         elif reading.is_error is None and reading.no_outcome and not failed:
             message = f"tool execution {execution.head.span_id}: no record tells whether it succeeded"

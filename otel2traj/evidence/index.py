@@ -20,8 +20,10 @@ class Index:
         """(file, span id): equal span ids in two Inputs stay apart."""
         self.otel: dict[tuple[str, str], SpanHead] = {}
         """(trace id, span id)."""
-        self.acp: dict[tuple[str, str], SpanHead] = {}
-        """(file, tool call id)."""
+        self.acp: dict[tuple[str, str, str], SpanHead] = {}
+        """(file, session, tool call id)."""
+        self.acp_ids: set[tuple[str, str]] = set()
+        """(file, tool call id) of all of them."""
         self.sessions: dict[tuple[str, str], SpanHead] = {}
         """Calls, executions and prompts of session files, by (conversation, the file's own key)."""
         self.log_groups: dict[tuple[str, str], SpanHead] = {}
@@ -132,8 +134,11 @@ class Index:
         for acp in self.acp.values():
             mirrored = tools.get((acp.ordinal, acp.tool_call_id or ""), [])
             mirrored = [head for head in mirrored if head.span_id.endswith(f":{acp.tool_call_id}")]
+            own = [head for head in mirrored if head.span_id == f"{acp.session}:{acp.tool_call_id}"]
+            mirrored = own or mirrored
             if len(mirrored) == 1:
                 twin = mirrored[0]
+                tools[acp.ordinal, acp.tool_call_id or ""].remove(twin)
                 acp.framework_span_id = twin.span_id
                 acp.trace_id, acp.otel_span_id = twin.trace_id, twin.otel_span_id
                 acp.source, acp.span_id = twin.source, twin.span_id

@@ -233,10 +233,10 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
             arguments = decoded(taken.value(block, "input"))
             if arguments is None and complete:
                 arguments = {}
-            output.tool_calls.append(ToolCall(taken.string(block, "id"), taken.string(block, "name"), arguments))
+            output.tool_calls.append(ToolCall(taken.id(block, "id"), taken.string(block, "name"), arguments))
         else:
             output.other_parts.append(taken.whole(block))
     output.text, output.reasoning = joined(texts), joined(thoughts, "\n")
-    response_id = taken.string(body, "id")
+    response_id = taken.id(body, "id")
     output.extra = taken.rest(body)
     return ModelResponse(output, response_id, complete and error is None, error)

@@ -185,7 +185,7 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
         cited = obj(block.get("citationsContent"))
         if isinstance(tool, dict):
             arguments = call_arguments(taken.value(tool, "input"), ended=complete)
-            call = ToolCall(taken.string(tool, "toolUseId"), taken.string(tool, "name"), arguments)
+            call = ToolCall(taken.id(tool, "toolUseId"), taken.string(tool, "name"), arguments)
             output.tool_calls.append(call)
         elif isinstance(block.get("text"), str):
             texts.append(taken.string(block, "text"))

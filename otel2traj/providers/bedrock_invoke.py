@@ -55,7 +55,7 @@ class BedrockInvoke:
         if len(choices) > 1:
             output.choices = choices
         _take(body, taken)
-        response_id = taken.string(body, "id")
+        response_id = taken.id(body, "id")
         output.extra = taken.rest(body)
         complete = all(choice["finish_reason"] is not None for choice in choices) and error is None
         return ModelResponse(output, response_id, complete, error)

@@ -168,10 +168,10 @@ def _version_2(body: JsonObject, complete: bool) -> ModelResponse:
     for call in objs(message.get("tool_calls")):
         function = obj(call.get("function"))
         arguments = call_arguments(taken.value(function, "arguments"), ended=complete)
-        output.tool_calls.append(ToolCall(taken.string(call, "id"), taken.string(function, "name"), arguments))
+        output.tool_calls.append(ToolCall(taken.id(call, "id"), taken.string(function, "name"), arguments))
     output.text, output.reasoning = joined(texts), joined(thoughts, "\n")
     output.other_parts += taken.beside(message, "content", "tool_plan", "tool_calls")
-    response_id = taken.string(body, "id")
+    response_id = taken.id(body, "id")
     output.extra = taken.rest(body)
     return ModelResponse(output, response_id, complete and error is None, error)
 
@@ -217,9 +217,9 @@ def _version_1(body: JsonObject, payload: JsonValue, complete: bool) -> ModelRes
     )
     for call in objs(body.get("tool_calls")):
         arguments = call_arguments(taken.value(call, "parameters"))
-        output.tool_calls.append(ToolCall(taken.string(call, "id"), taken.string(call, "name"), arguments))
+        output.tool_calls.append(ToolCall(taken.id(call, "id"), taken.string(call, "name"), arguments))
     cited = [key for key in ("citations", "documents", "search_results") if body.get(key)]
     output.other_parts += [{key: taken.value(body, key)} for key in cited]
-    response_id = taken.string(body, "response_id")
+    response_id = taken.id(body, "response_id")
     output.extra = taken.rest(body)
     return ModelResponse(output, response_id, complete and error is None, error)

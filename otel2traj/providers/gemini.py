@@ -218,7 +218,7 @@ def _read(body: JsonObject, payload: JsonValue, *, complete: bool) -> ModelRespo
     if not listed and isinstance(feedback, dict):
         output.finish_reason = string(feedback.get("blockReason"))
         output.other_parts.append({"promptFeedback": taken.value(body, "promptFeedback")})
-    response_id = taken.string(body, "responseId")
+    response_id = taken.id(body, "responseId")
     output.extra = taken.rest(body)
     return ModelResponse(output, response_id, complete and error is None, error)
 
@@ -232,7 +232,7 @@ def _parts(candidate: JsonObject, taken: Taken) -> tuple[str | None, str | None,
         call = _either(part, "functionCall", "function_call")
         if isinstance(call, dict):
             arguments = call_arguments(taken.value(call, "args"))
-            calls.append(ToolCall(taken.string(call, "id"), taken.string(call, "name"), arguments))
+            calls.append(ToolCall(taken.id(call, "id"), taken.string(call, "name"), arguments))
         elif isinstance(part.get("text"), str):
             thought = part.get("thought") is True
             (thoughts if thought else texts).append(taken.string(part, "text"))

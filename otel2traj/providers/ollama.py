@@ -119,7 +119,7 @@ def _read(body: JsonObject, payload: JsonValue) -> ModelResponse:
     for call in objs(message.get("tool_calls")):
         function = obj(call.get("function"))
         arguments = call_arguments(taken.value(function, "arguments"))
-        output.tool_calls.append(ToolCall(taken.string(call, "id"), taken.string(function, "name"), arguments))
+        output.tool_calls.append(ToolCall(taken.id(call, "id"), taken.string(function, "name"), arguments))
     output.other_parts += taken.beside(message, "content", "thinking", "tool_calls")
     output.extra = taken.rest(body)
     return ModelResponse(output, None, ended and error is None, error)

@@ -235,7 +235,7 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
     if error is None and "choices" not in body:
         return unread(payload)
     output = Output(model=taken.string(body, "model"), usage=usage_of(taken.value(body, "usage")))
-    response = ModelResponse(output, taken.string(body, "id"), complete and error is None, error)
+    response = ModelResponse(output, taken.id(body, "id"), complete and error is None, error)
     choices = objs(body.get("choices"))
     listed: list[JsonObject] = []
     for index, choice in in_order(choices):
@@ -295,7 +295,7 @@ def _calls(message: JsonObject, taken: Taken, *, ended: bool) -> list[ToolCall]:
     out: list[ToolCall] = []
     for call in objs(message.get("tool_calls")):
         custom, function = call.get("custom"), obj(call.get("function"))
-        call_id = taken.string(call, "id")
+        call_id = taken.id(call, "id")
         if isinstance(custom, dict):
             out.append(ToolCall(call_id, taken.string(custom, "name"), taken.value(custom, "input")))
         else:

@@ -94,6 +94,6 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
         listed.append(choice_of(n, text=text, reasoning=None, refusal=None, tool_calls=[], finish_reason=reason))
     if len(listed) > 1:
         output.choices = listed
-    response_id = taken.string(body, "id")
+    response_id = taken.id(body, "id")
     output.extra = taken.rest(body)
     return ModelResponse(output, response_id, complete and error is None, error)

@@ -252,7 +252,7 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
     output.finish_reason = reason
     if reason is None and status not in _OPEN:
         output.finish_reason = taken.string(body, "status")
-    response_id = taken.string(body, "id")
+    response_id = taken.id(body, "id")
     output.extra = taken.rest(body)
     return ModelResponse(output, response_id, ended and error is None, error)
 
@@ -263,7 +263,7 @@ _CLIENT = {"function_call", "custom_tool_call"}
 def _call(item: JsonObject, kind: str, taken: Taken, ended: bool) -> ToolCall:
     """An item with a `call_id` is one the client must answer; its `id` is only the item's own."""
     name = taken.string(item, "name")
-    call_id, item_id = taken.string(item, "call_id"), string(item.get("id"))
+    call_id, item_id = taken.id(item, "call_id"), string(item.get("id"))
     if kind == "custom_tool_call":
         return ToolCall(call_id, name, taken.value(item, "input"), item_id)
     key = next((key for key in ("arguments", "action", "operation", "input") if key in item), "arguments")

@@ -67,6 +67,10 @@ class Taken:
         value = holder.get(key)
         return str(self.value(holder, key)) if isinstance(value, str) else None
 
+    def id(self, holder: JsonObject, key: str) -> str | None:
+        """An empty id is no id."""
+        return self.string(holder, key) if holder.get(key) else None
+
     def count(self, holder: JsonObject, key: str) -> int | None:
         found = count(holder.get(key))
         if found is not None:
