@@ -116,6 +116,20 @@ def repeated_key(data: bytes) -> str | None:
     return found[0] if found else None
 
 
+def repeated_key_of(data: bytes, keys: int) -> str | None:
+    """The same of data whose value has so many keys (`key_ends`), and much cheaper where none stands twice."""
+    return None if data.count(_KEY_END) == keys else repeated_key(data)
+
+
+def key_ends(value: JsonValue) -> int:
+    """How often a key ends in the value written again; what looks like that inside its texts counts as well, as it does
+    in data that the value was read from."""
+    return dumps(value).count(_KEY_END)
+
+
+_KEY_END: Final = b'":'
+
+
 def loads_tolerant(data: bytes | bytearray | memoryview) -> tuple[JsonValue, tuple[str, ...]]:
     """JSON as clients really write it, and the names of the repairs that were needed (empty for clean input).
 

@@ -36,9 +36,11 @@ class WireBodies:
         if head.request is not None:
             record, self.request_body = archive.fetch_request(head.request, _BESIDE_BODIES)
             self.request_data = record.data
+            archive.note_repeated(head.request, self.request_body)
         if head.response is not None:
             record, self.response_body = archive.fetch_response(head.response, _BESIDE_BODIES)
             self.response_data = record.data
+            archive.note_repeated(head.response, self.response_body)
         if head.error is not None:
             self.error_data = archive.fetch_abb(head.error).data
         self._provider = provider_for(head.path, self.request_body.value, self.response_body.value)

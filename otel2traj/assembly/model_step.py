@@ -215,6 +215,8 @@ def _failures(
     assert wire is not None
     where = wire.error or wire.response or wire.request
     path, line = (None, None) if where is None else (where.source, where.line)
+    for key in response.output.repeated_keys:
+        parts.notices.append(Notice("repeated_key", f"arguments of {wire.call_id} name {key!r} twice", path, line))
     if bodies.error_data is not None:
         parts.output["wire_error"] = _wire_error(bodies.error_data)
         code = wire.error_code or "unknown"

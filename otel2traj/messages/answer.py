@@ -82,6 +82,8 @@ class Output:
     extra: JsonObject = field(default_factory=dict)
     """What stood in the body about the answer and is no part of it, by its JSON pointer in the (merged) body:
     fingerprints, service tiers, log probabilities, signatures, filter results."""
+    repeated_keys: list[str] = field(default_factory=list)
+    """Keys that stand twice in the arguments of a call; the last one stands."""
 
     def all_tool_calls(self) -> list[ToolCall]:
         """The tool calls of every choice, those of the first before those of the others."""

@@ -159,7 +159,7 @@ def merge(events: list[JsonObject]) -> tuple[JsonObject, bool]:
             del block["partial_json"]
             if partial.text():
                 keep(block, [{"input": block["input"]}] if block.get("input") else [])
-                block["input"] = decoded(partial.text())
+                block["input"] = partial.text() if block.get("type") == "tool_use" else decoded(partial.text())
         for key in ("text", "thinking", "signature"):
             if isinstance(block.get(key), Pieces):
                 block[key] = block[key].text()
@@ -230,13 +230,11 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
         elif kind == "thinking":
             thoughts.append(taken.string(block, "thinking"))
         elif kind == "tool_use":
-            arguments = decoded(taken.value(block, "input"))
-            if arguments is None and complete:
-                arguments = {}
+            arguments = taken.arguments(block, "input", ended=complete)
             output.tool_calls.append(ToolCall(taken.id(block, "id"), taken.string(block, "name"), arguments))
         else:
             output.other_parts.append(taken.whole(block))
     output.text, output.reasoning = joined(texts), joined(thoughts, "\n")
     response_id = taken.id(body, "id")
-    output.extra = taken.rest(body)
+    output.extra, output.repeated_keys = taken.rest(body), taken.repeated
     return ModelResponse(output, response_id, complete and error is None, error)

@@ -10,7 +10,6 @@ from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
 from .shape import (
-    call_arguments,
     content_digest,
     count,
     glance_of,
@@ -184,7 +183,7 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
         tool, thought = block.get("toolUse"), block.get("reasoningContent")
         cited = obj(block.get("citationsContent"))
         if isinstance(tool, dict):
-            arguments = call_arguments(taken.value(tool, "input"), ended=complete)
+            arguments = taken.arguments(tool, "input", ended=complete)
             call = ToolCall(taken.id(tool, "toolUseId"), taken.string(tool, "name"), arguments)
             output.tool_calls.append(call)
         elif isinstance(block.get("text"), str):
@@ -197,5 +196,5 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
         else:
             output.other_parts.append(taken.whole(block))
     output.text, output.reasoning = joined(texts), joined(thoughts, "\n")
-    output.extra = taken.rest(body)
+    output.extra, output.repeated_keys = taken.rest(body), taken.repeated
     return ModelResponse(output, None, complete and error is None, error)

@@ -10,7 +10,6 @@ from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
 from .shape import (
-    call_arguments,
     content_digest,
     count,
     error_of,
@@ -167,12 +166,12 @@ def _version_2(body: JsonObject, complete: bool) -> ModelResponse:
             output.other_parts.append(taken.whole(block))
     for call in objs(message.get("tool_calls")):
         function = obj(call.get("function"))
-        arguments = call_arguments(taken.value(function, "arguments"), ended=complete)
+        arguments = taken.arguments(function, "arguments", ended=complete)
         output.tool_calls.append(ToolCall(taken.id(call, "id"), taken.string(function, "name"), arguments))
     output.text, output.reasoning = joined(texts), joined(thoughts, "\n")
     output.other_parts += taken.beside(message, "content", "tool_plan", "tool_calls")
     response_id = taken.id(body, "id")
-    output.extra = taken.rest(body)
+    output.extra, output.repeated_keys = taken.rest(body), taken.repeated
     return ModelResponse(output, response_id, complete and error is None, error)
 
 
@@ -216,10 +215,10 @@ def _version_1(body: JsonObject, payload: JsonValue, complete: bool) -> ModelRes
         finish_reason=taken.string(body, "finish_reason"),
     )
     for call in objs(body.get("tool_calls")):
-        arguments = call_arguments(taken.value(call, "parameters"))
+        arguments = taken.arguments(call, "parameters")
         output.tool_calls.append(ToolCall(taken.id(call, "id"), taken.string(call, "name"), arguments))
     cited = [key for key in ("citations", "documents", "search_results") if body.get(key)]
     output.other_parts += [{key: taken.value(body, key)} for key in cited]
     response_id = taken.id(body, "response_id")
-    output.extra = taken.rest(body)
+    output.extra, output.repeated_keys = taken.rest(body), taken.repeated
     return ModelResponse(output, response_id, complete and error is None, error)

@@ -13,7 +13,6 @@ from ..model.reading import ModelRequest, ModelResponse, RequestGlance, Response
 from .rest import Taken, broken, carry, keep
 from .shape import (
     Pieces,
-    call_arguments,
     choice_of,
     content_digest,
     count,
@@ -219,7 +218,7 @@ def _read(body: JsonObject, payload: JsonValue, *, complete: bool) -> ModelRespo
         output.finish_reason = string(feedback.get("blockReason"))
         output.other_parts.append({"promptFeedback": taken.value(body, "promptFeedback")})
     response_id = taken.id(body, "responseId")
-    output.extra = taken.rest(body)
+    output.extra, output.repeated_keys = taken.rest(body), taken.repeated
     return ModelResponse(output, response_id, complete and error is None, error)
 
 
@@ -231,7 +230,7 @@ def _parts(candidate: JsonObject, taken: Taken) -> tuple[str | None, str | None,
     for part in objs(obj(candidate.get("content")).get("parts")):
         call = _either(part, "functionCall", "function_call")
         if isinstance(call, dict):
-            arguments = call_arguments(taken.value(call, "args"))
+            arguments = taken.arguments(call, "args")
             calls.append(ToolCall(taken.id(call, "id"), taken.string(call, "name"), arguments))
         elif isinstance(part.get("text"), str):
             thought = part.get("thought") is True

@@ -10,7 +10,6 @@ from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
 from .shape import (
-    call_arguments,
     content_digest,
     count,
     glance_of,
@@ -118,8 +117,8 @@ def _read(body: JsonObject, payload: JsonValue) -> ModelResponse:
         taken.value(body, key)
     for call in objs(message.get("tool_calls")):
         function = obj(call.get("function"))
-        arguments = call_arguments(taken.value(function, "arguments"))
+        arguments = taken.arguments(function, "arguments")
         output.tool_calls.append(ToolCall(taken.id(call, "id"), taken.string(function, "name"), arguments))
     output.other_parts += taken.beside(message, "content", "thinking", "tool_calls")
-    output.extra = taken.rest(body)
+    output.extra, output.repeated_keys = taken.rest(body), taken.repeated
     return ModelResponse(output, None, ended and error is None, error)

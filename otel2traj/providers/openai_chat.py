@@ -12,7 +12,6 @@ from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
 from .shape import (
-    call_arguments,
     choice_of,
     content_digest,
     count,
@@ -261,7 +260,7 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
         )
     if len(listed) > 1:
         output.choices = listed
-    output.extra = taken.rest(body)
+    output.extra, output.repeated_keys = taken.rest(body), taken.repeated
     return response
 
 
@@ -299,10 +298,10 @@ def _calls(message: JsonObject, taken: Taken, *, ended: bool) -> list[ToolCall]:
         if isinstance(custom, dict):
             out.append(ToolCall(call_id, taken.string(custom, "name"), taken.value(custom, "input")))
         else:
-            arguments = call_arguments(taken.value(function, "arguments"), ended=ended)
+            arguments = taken.arguments(function, "arguments", ended=ended)
             out.append(ToolCall(call_id, taken.string(function, "name"), arguments))
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
-        arguments = call_arguments(taken.value(legacy, "arguments"), ended=ended)
+        arguments = taken.arguments(legacy, "arguments", ended=ended)
         out.append(ToolCall(None, taken.string(legacy, "name"), arguments))
     return out

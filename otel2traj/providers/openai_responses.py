@@ -13,7 +13,6 @@ from ..model.reading import ModelRequest, ModelResponse, RequestGlance, Response
 from .rest import Taken, broken, carry, keep
 from .shape import (
     Pieces,
-    call_arguments,
     content_digest,
     count,
     glance_of,
@@ -253,7 +252,7 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
     if reason is None and status not in _OPEN:
         output.finish_reason = taken.string(body, "status")
     response_id = taken.id(body, "id")
-    output.extra = taken.rest(body)
+    output.extra, output.repeated_keys = taken.rest(body), taken.repeated
     return ModelResponse(output, response_id, ended and error is None, error)
 
 
@@ -271,4 +270,4 @@ def _call(item: JsonObject, kind: str, taken: Taken, ended: bool) -> ToolCall:
         name = kind.removesuffix("_call")
         if kind not in _CLIENT:
             taken.value(item, "type")
-    return ToolCall(call_id, name, call_arguments(taken.value(item, key), ended=ended), item_id)
+    return ToolCall(call_id, name, taken.arguments(item, key, ended=ended), item_id)

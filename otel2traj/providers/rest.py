@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..canonical import JsonObject, JsonValue
-from .shape import count, error_of
+from ..canonical import JsonObject, JsonValue, key_ends, repeated_key_of
+from .shape import call_arguments, count, error_of
 
 LEFT_OUT: Final[dict[str, tuple[frozenset[str], str]]] = {
     "object": (
@@ -57,6 +57,8 @@ class Taken:
     def __init__(self) -> None:
         self._members: dict[int, set[str | int]] = {}
         self._whole: set[int] = set()
+        self.repeated: list[str] = []
+        """Keys that stand twice in arguments."""
 
     def value(self, holder: JsonObject, key: str) -> JsonValue:
         if key in holder:
@@ -70,6 +72,19 @@ class Taken:
     def id(self, holder: JsonObject, key: str) -> str | None:
         """An empty id is no id."""
         return self.string(holder, key) if holder.get(key) else None
+
+    def arguments(self, holder: JsonObject, key: str, *, ended: bool = True) -> JsonValue:
+        """Decoded arguments of a call. Where their text names a key twice it is kept too: the value is not all."""
+        recorded = holder.get(key)
+        found = call_arguments(recorded, ended=ended)
+        repeated = None
+        if isinstance(recorded, str) and isinstance(found, (dict, list)):
+            repeated = repeated_key_of(recorded.encode("utf-8", "surrogatepass"), key_ends(found))
+        if repeated is None:
+            self.value(holder, key)
+        else:
+            self.repeated.append(repeated)
+        return found
 
     def count(self, holder: JsonObject, key: str) -> int | None:
         found = count(holder.get(key))

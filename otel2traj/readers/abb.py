@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ..canonical import JsonError, JsonObject, beyond_limits, loads_tolerant
+from ..canonical import JsonError, JsonObject, beyond_limits, key_ends, loads_tolerant, repeated_key_of
 from ..model.evidence import AbbRecord, EvidenceRef, Notice, Source
 from ..timestamps import parse_ns
 from .histories import Body, Histories
@@ -51,6 +51,22 @@ def _partial(members: Members, payload: Any = None) -> msgspec.json.Decoder[Any]
     return msgspec.json.Decoder(envelope)
 
 
+class _Data(msgspec.Struct):
+    data: msgspec.Raw
+
+
+class _Payload(msgspec.Struct):
+    payload: msgspec.Raw
+
+
+class _PayloadOf(msgspec.Struct):
+    data: _Payload
+
+
+_WITH_DATA: Final = msgspec.json.Decoder(_Data)
+_WITH_PAYLOAD: Final = msgspec.json.Decoder(_PayloadOf)
+
+
 class AbbFile:
     """One file of enveloped lines: every record in order, and any record again by its address."""
 
@@ -68,8 +84,24 @@ class AbbFile:
         for line in self._lines.views():
             if isinstance(line, Notice):
                 yield line
-            else:
-                yield from _read(line, path, self._members)
+                continue
+            for item in _read(line, path, self._members):
+                yield item
+                if self._members is None and isinstance(item, AbbRecord):
+                    yield from self._twice(bytes(line.data), _WITH_DATA, key_ends(item.data), item.ref)
+
+    def repeated(self, ref: EvidenceRef, payload: Body) -> Iterator[Notice]:
+        """A notice where an object of the record's payload, which was read as this body, names a member twice."""
+        yield from self._twice(self.raw(ref), _WITH_PAYLOAD, payload.key_ends(), ref)
+
+    def _twice(self, raw: bytes, part: Any, keys: int, ref: EvidenceRef) -> Iterator[Notice]:
+        try:
+            found = part.decode(raw).data
+            key = repeated_key_of(bytes(found if part is _WITH_DATA else found.payload), keys)
+        except (*_DAMAGE, ValueError):  # read with a repair, or without such a member
+            return
+        if key is not None:
+            yield Notice("repeated_key", f"a member {key!r} stands twice in one object", ref.source, ref.line)
 
     def fetch(self, ref: EvidenceRef) -> AbbRecord:
         """The record at an address that `records` gave, whole."""

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from ..canonical import JsonError, JsonObject, JsonValue, canonical_bytes, loads, sha256_canonical, sha256_hex
+from ..canonical import JsonError, JsonObject, JsonValue, canonical_bytes, key_ends, loads, sha256_canonical, sha256_hex
 
 HISTORIES: Final = ("messages", "input", "contents")
 """Members of request bodies that hold the conversation so far, one of them in each API."""
@@ -24,17 +24,23 @@ class Item:
     """One entry of a history. `noted` is for whoever reads it to keep what it found there. Never changed: the bodies
     that hold the entry share its value."""
 
-    __slots__ = ("_canonical", "noted", "value")
+    __slots__ = ("_canonical", "_key_ends", "noted", "value")
 
     def __init__(self, value: JsonValue) -> None:
         self.value = value
         self.noted: tuple[str, object] | None = None
         self._canonical: bytes | None = None
+        self._key_ends: int | None = None
 
     def canonical(self) -> bytes:
         if self._canonical is None:
             self._canonical = canonical_bytes(self.value, finite=True)
         return self._canonical
+
+    def key_ends(self) -> int:
+        if self._key_ends is None:
+            self._key_ends = key_ends(self.value)
+        return self._key_ends
 
 
 @dataclass(slots=True)
@@ -44,6 +50,13 @@ class Body:
     value: JsonValue = None
     history: str | None = None
     items: list[Item] = field(default_factory=list)
+
+    def key_ends(self) -> int:
+        """What `key_ends` gives for the value."""
+        if self.history is None or not isinstance(self.value, dict):
+            return key_ends(self.value)
+        beside = {key: None if key == self.history else value for key, value in self.value.items()}
+        return key_ends(beside) + sum(item.key_ends() for item in self.items)
 
     def sha256(self) -> str:
         """What `sha256_canonical` gives for the value."""
