@@ -195,24 +195,24 @@ def add_acp(index: Index, record: AbbRecord, source: Source) -> None:
 def _acp_tool(index: Index, record: AbbRecord, source: Source, update: JsonObject) -> None:
     """One update of a tool call: what is odd about it is told, and the later update stands."""
 
-    def notice(code: str, message: str, *, lossy: bool = True) -> None:
-        index.notices.append(Notice(code, message, record.ref.source, record.ref.line, lossy=lossy))
-
     kind, call_id = update["sessionUpdate"], _text(update.get("toolCallId"))
     session = _text(record.data.get("session_id"))
     if call_id is None:
-        notice("missing_id", f"an ACP {kind} without a toolCallId; it is no step")
+        message = f"an ACP {kind} without a toolCallId; it is no step"
+        index.notices.append(Notice("missing_id", message, record.ref.source, record.ref.line))
         return
     key = (source.path, session or "", call_id)
     head = index.acp.get(key)
     if head is None and kind == "tool_call_update":
-        notice("acp_update_without_start", f"an update of tool call {call_id} that never began")
+        message = f"an update of tool call {call_id} that never began"
+        index.notices.append(Notice("acp_update_without_start", message, record.ref.source, record.ref.line))
         return
     if head is None:
         again = (source.path, call_id) in index.acp_ids
         index.acp_ids.add((source.path, call_id))
         if again:
-            notice("repeated_tool_call", f"tool call {call_id} stands in more than one ACP session")
+            message = f"tool call {call_id} stands in more than one ACP session"
+            index.notices.append(Notice("repeated_tool_call", message, record.ref.source, record.ref.line))
         head = index.acp[key] = SpanHead(
             recorder=Recorder.ACP,
             source=source.path,
@@ -232,10 +232,8 @@ def _acp_tool(index: Index, record: AbbRecord, source: Source, update: JsonObjec
         failed = update["status"] == "failed"
         if head.finished:
             words = ["failed" if one else "completed" for one in (head.failed, failed)]
-            notice(
-                "repeated_end",
-                f"tool call {call_id} ends twice: {words[0]}, then {words[1]}; the last one stands",
-                lossy=failed is not head.failed,
-            )
+            message = f"tool call {call_id} ends twice: {words[0]}, then {words[1]}; the last one stands"
+            lossy = failed is not head.failed
+            index.notices.append(Notice("repeated_end", message, record.ref.source, record.ref.line, lossy=lossy))
         head.finished, head.failed = True, failed
         head.end_ns = record.time_ns
