@@ -8,6 +8,7 @@ from typing import Final
 from ..model.heads import Execution, Recorder, SpanHead
 from ..model.link import Word, compare
 from ..model.reading import Role
+from .tree import ended_before
 from .witness import of_executions
 
 _MCP: Final = "mcp"
@@ -73,7 +74,7 @@ class _Enclosing:
             above = node.parent
             if above is None:
                 found: tuple[SpanHead | None, bool] = (None, False)
-            elif above.role is Role.TOOL_EXECUTION:
+            elif above.role is Role.TOOL_EXECUTION and not ended_before(above, node):
                 found = (above, False)
             else:
                 tool, crossed = self._known[above]

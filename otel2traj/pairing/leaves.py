@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..model.heads import SpanHead
 from ..model.link import Word
 from ..model.reading import Role
-from .tree import ModelAround
+from .tree import ModelAround, ended_before
 from .witness import of_recordings
 
 
@@ -27,13 +27,13 @@ class Leaves:
             above = self.around.of(head)
             if above is not None:
                 below.setdefault(above, []).append(head)
-        self._executed: dict[SpanHead, set[str | None]] = {}
-        """Tool call ids of the executions in a wrapper."""
+        self._executed: dict[SpanHead, list[SpanHead]] = {}
+        """The executions in a wrapper."""
         for head in heads:
             if head.role is Role.TOOL_EXECUTION:
                 above = self.around.of(head)
                 if above is not None:
-                    self._executed.setdefault(above, set()).add(head.tool_call_id)
+                    self._executed.setdefault(above, []).append(head)
         self._under: dict[SpanHead, list[SpanHead]] = {}
         """The calls in each wrapper."""
         for head in self._inner_first(below):
@@ -53,13 +53,27 @@ class Leaves:
         ids = {call.id for call in head.emitted if call.id is not None}
         told_inside = any(call.id in ids or call.also in ids for leaf in inside for call in leaf.emitted)
         spoken = all(leaf.has_output for leaf in inside)
-        if ids and not told_inside and (spoken or ids & self._executed.get(head, set())):
+        done = [tool for tool in self._executed.get(head, ()) if tool.tool_call_id in ids]
+        if ids and not told_inside and (spoken or done) and not self._asked_for(head, inside, done):
             return True
         witnesses = [of_recordings(head, leaf) for leaf in inside]
         for respects in (("response_id",), ("model", "text")):
             if all(witness.word(name) is Word.CONTRADICTS for witness in witnesses for name in respects):
                 return True
         return False
+
+    def _asked_for(self, head: SpanHead, inside: list[SpanHead], done: list[SpanHead]) -> bool:
+        """Whether a wrapper tells what the one call in it emitted: a call of the same instrumentor and model that says
+        nothing of its own answer, and had ended when the first of the tools in the wrapper began."""
+        if len(inside) != 1 or not done:
+            return False
+        leaf = inside[0]
+        return (
+            not leaf.has_output
+            and leaf.scope == head.scope
+            and of_recordings(head, leaf).word("model") is Word.AGREES
+            and all(ended_before(leaf, tool) for tool in self._executed[head])
+        )
 
     def wrappers(self, leaf: SpanHead) -> list[SpanHead]:
         """Model spans around it, nearest first."""
@@ -82,7 +96,8 @@ class Leaves:
             good = [other for other in self.under(wrapper) if not other.failed]
             witness = of_recordings(wrapper, leaf)
             agrees = witness.word("text") is Word.AGREES or witness.word("tool_calls") is Word.AGREES
-            if good != [leaf] or (wrapper in self._executed and not agrees):
+            done = self._executed.get(wrapper, [])
+            if good != [leaf] or (done and not agrees and not self._asked_for(wrapper, good, done)):
                 break
             if Word.CONTRADICTS in (witness.word("response_id"), witness.word("tool_calls")):
                 break

@@ -15,6 +15,7 @@ from ..canonical import JsonError, JsonValue, canonical_bytes, loads, sha256_can
 from ..model.heads import Arguments, EmittedCall, Execution, ModelCall, Recorder, Said, SpanHead, WireHead
 from ..model.link import Witness, Word, compare, together
 from ..model.reading import Role
+from .tree import ended_before
 
 _NUMBERED: Final = re.compile(r"(?:.{0,64}[_.:/ -])?(?:[a-z]{0,12}|[A-Za-z]{0,2})[0-9]{1,4}", re.DOTALL)
 _APART: Final = re.compile(r"\.|__|/|:")
@@ -146,7 +147,7 @@ class Scopes:
                 continue
             tool, agent = self._known[above]
             role = above.role
-            if role is Role.TOOL_EXECUTION:
+            if role is Role.TOOL_EXECUTION and not ended_before(above, node):
                 tool = above
             elif role is Role.AGENT:
                 agent = above
@@ -194,13 +195,14 @@ def of_link(call: ModelCall, emitted: EmittedCall, execution: Execution, scopes:
         ("input", compare(call.ordinal, execution.ordinal)),
     ]
     if emitted.id is not None and is_numbered(emitted.id):
-        words.append(("scope", _scope(call, execution, scopes)))
+        words.append(("scope", _scope(call, emitted, execution, scopes)))
     return Witness(tuple(words))
 
 
-def _scope(call: ModelCall, execution: Execution, scopes: Scopes) -> Word:
+def _scope(call: ModelCall, emitted: EmittedCall, execution: Execution, scopes: Scopes) -> Word:
     """Whether both were made inside one and the same execution, or both inside none: an id that is counted anew for
-    each answer means nothing in another scope."""
+    each answer means nothing in another scope. Straight below the execution of another call of the same answer it is in
+    that call's scope, where names and arguments agree: some recorders hang parallel tools below one another."""
     by = call.span or call.anchor
     outermost = (execution.wrappers or [execution.head])[0]
     if by is None or by.recorder is not outermost.recorder or by.trace_id != outermost.trace_id:
@@ -209,6 +211,13 @@ def _scope(call: ModelCall, execution: Execution, scopes: Scopes) -> Word:
     theirs = scopes.of(outermost)[0]
     while theirs is not None and theirs.tool_call_id is None and theirs.tool_name == execution.tool_name():
         theirs = scopes.of(theirs)[0]  # another recording of the tool around it, or the tool itself: no other scope
+    told = names(emitted.name, execution.tool_name()), arguments(emitted.arguments, execution.arguments())
+    others = {other.id for other in call.emitted()} - {None, emitted.id}
+    below = outermost
+    while (
+        theirs is not None and theirs is below.parent and theirs.tool_call_id in others and set(told) == {Word.AGREES}
+    ):
+        below, theirs = theirs, scopes.of(theirs)[0]
     return Word.AGREES if mine is theirs else Word.CONTRADICTS
 
 

@@ -142,3 +142,66 @@ def test_an_unfinished_execution_is_linked_and_its_outcome_not_observed(tmp_path
     assert (log.link, log.execution_status, log.outputs) == ("exact", "not_observed", None)
     assert any(warning.startswith("unfinished_span") for warning in trajectory.summary.warnings)
     assert trajectory.summary.status == "partial"
+
+
+def chained(parent: str, arguments: Any, inner: Any) -> list[dict[str, Any]]:
+    """Two calls of one answer with numbered ids; the second execution hangs below `parent`."""
+    return [
+        model_span(M1, 1, calls=[("t1", "read", {"p": "a"}), ("t2", "read", arguments)]),
+        tool_span(T1, 2, "read", call_id="t1", arguments={"p": "a"}, result="A"),
+        span(S1, 2.1, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "sub"}, parent=T1),
+        tool_span(T2, 2.2, "read", call_id="t2", arguments=inner, result="B", parent=parent),
+    ]
+
+
+def test_parallel_tools_that_hang_below_one_another_are_of_one_answer(tmp_path: Path) -> None:
+    two = logs(run(tmp_path, *chained(T1, {"p": "b"}, {"p": "b"})))
+    assert [(log.link, log.outputs) for log in two] == [("exact", "A"), ("exact", "B")]
+
+
+@pytest.mark.parametrize(
+    ("parent", "arguments", "inner"),
+    [(T1, None, {"p": "b"}), (T1, {"p": "b"}, {"p": "c"}), (S1, {"p": "b"}, {"p": "b"})],
+)
+def test_a_numbered_id_inside_another_execution_may_be_another_answers(
+    tmp_path: Path, parent: str, arguments: Any, inner: Any
+) -> None:
+    two = logs(run(tmp_path, *chained(parent, arguments, inner)))
+    assert [log.link for log in two] == ["exact", "ambiguous"]
+
+
+def test_an_execution_that_had_ended_is_no_scope(tmp_path: Path) -> None:
+    trajectory = run(
+        tmp_path,
+        model_span(M1, 1, calls=[("t1", "read", {"p": "a"})]),
+        tool_span(T1, 2, "read", call_id="t1", arguments={"p": "a"}, result="A"),
+        model_span(M2, 3, calls=[("t2", "list", {})]),
+        tool_span(T2, 4, "list", call_id="t2", result="B", parent=T1),
+    )
+    assert [(log.link, log.outputs) for log in logs(trajectory)] == [("exact", "A"), ("exact", "B")]
+
+
+@pytest.mark.parametrize(("inner_model", "tool_at", "steps"), [("m-1", 2, 1), ("m-2", 2, 2), ("m-1", 1.2, 2)])
+def test_a_wrapper_tells_what_the_call_in_it_asked_for(
+    tmp_path: Path, inner_model: str, tool_at: float, steps: int
+) -> None:
+    inner = {"gen_ai.operation.name": "chat", "gen_ai.request.model": inner_model}
+    trajectory = run(
+        tmp_path,
+        model_span(M1, 1, calls=[("c1", "read", {})], endTimeUnixNano="1779962405000000000"),
+        span(M2, 1, inner, parent=M1),
+        tool_span(T1, tool_at, "read", call_id="c1", result="R", parent=M1),
+    )
+    assert [step.kind for step in trajectory.steps] == [StepKind.MODEL] * steps
+    assert [(log.link, log.outputs) for log in logs(trajectory)] == [("exact", "R")]
+
+
+def test_a_responses_item_named_by_its_own_id_is_linked_by_it(tmp_path: Path) -> None:
+    item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "read", "arguments": '{"p": "a"}'}
+    response = {"id": "resp_1", "object": "response", "model": "m-1", "status": "completed", "output": [item]}
+    attempt = AttemptFactory(tmp_path).input("0001")
+    attempt.request("w1", 1, path="/v1/responses", input_id="in-0001")
+    attempt.response("w1", 1.5, response, path="/v1/responses")
+    attempt.line("steps/0001/otel.jsonl", otlp([tool_span(T1, 2, "read", call_id="fc_1", arguments={"p": "a"})]))
+    (log,) = logs(load(attempt.write()))
+    assert (log.link, log.evidence["link_rule"], log.tool_call_id) == ("exact", "item_id", "call_1")
