@@ -24,24 +24,28 @@ __all__ = ["Step", "Trajectory", "__version__", "build", "load", "record", "stre
 
 
 def load(path: str | Path, *, conversation: str | None = None, inference: bool = True) -> Trajectory:
-    """The trajectory of an attempt directory, a trace file or a saved trajectory, whole in memory.
+    """The trajectory of an attempt directory, a trace file or a saved trajectory, whole in memory; `path` may be a URL.
 
     `conversation` names one of several (see `otel2traj info`). `inference` off leaves out inferred links. Raises
     `errors.EvidenceError` where nothing can be read, `errors.UsageError` where several are there and none is named.
     """
+    from . import stores
     from .api import source
 
-    return source.load(Path(path), inference=inference, conversation=conversation)
+    with stores.local(path) as evidence:
+        return source.load(evidence, inference=inference, conversation=conversation)
 
 
 def stream(path: str | Path, *, conversation: str | None = None, inference: bool = True) -> Iterator[Step]:
     """Its steps in order, each made when it is asked for and kept by nobody; takes and raises what `load` does."""
+    from . import stores
     from .api import source
     from .model.trajectory import Step
 
-    for event in source.events(Path(path), inference=inference, conversation=conversation):
-        if isinstance(event, Step):
-            yield event
+    with stores.local(path) as evidence:
+        for event in source.events(evidence, inference=inference, conversation=conversation):
+            if isinstance(event, Step):
+                yield event
 
 
 def build(path: str | Path, *, output: str | Path, jobs: int = 1, inference: bool = True) -> list[Built]:
@@ -50,9 +54,11 @@ def build(path: str | Path, *, output: str | Path, jobs: int = 1, inference: boo
     One `Built` a trajectory, with its name, its summary and its file. `jobs` processes share the conversations; the
     bytes are the same with one. What cannot be built is a file with status `failed` and its error, and is not raised.
     """
+    from . import stores
     from .api.build import build_path
 
-    return build_path(Path(path), output=Path(output), jobs=jobs, inference=inference)
+    with stores.local(path) as evidence:
+        return build_path(evidence, output=Path(output), jobs=jobs, inference=inference)
 
 
 def record(

@@ -65,4 +65,8 @@ def run() -> None:
     for name in (asked,) if asked in COMMANDS else COMMANDS:  # every other one costs start-up and is not needed
         import_module(f".{name}", __package__).register(app)
     gc.set_threshold(50_000, 20, 100)  # a build keeps what it makes, and makes no circles worth a search every moment
+    if any("://" in word for word in sys.argv):
+        from . import door
+
+        guarded(door.through(app, door.urls_of(sys.argv[1:])))
     guarded(app)

@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def build(
-    path: Annotated[Path, typer.Argument(help="An attempt directory, a folder of traces, or one trace file.")],
+    path: Annotated[str, typer.Argument(help="An attempt directory, a folder of traces, or one trace file.")],
     write: Annotated[bool, typer.Option("--write", help="Save trajectory.json beside the evidence.")] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File to write, or a directory for several conversations.")
@@ -23,7 +23,7 @@ def build(
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Worker processes.")] = 1,
     no_inference: Annotated[bool, typer.Option("--no-inference", help="Leave out inferred links.")] = False,
     dataset: Annotated[
-        Path | None, typer.Option(help="Build every attempt below PATH into the Parquet tables of this data set.")
+        str | None, typer.Option(help="Build every attempt below PATH into the Parquet tables of this data set.")
     ] = None,
     engine: Annotated[str, typer.Option(help="With --dataset: local or ray.")] = "local",
     batch: Annotated[int, typer.Option(min=1, help="With --dataset: attempts in one part.")] = 64,
@@ -34,22 +34,20 @@ def build(
 
     Exit 0 built, 1 built as failed, 2 usage, 3 nothing readable or not to be written, 5 a bug.
     """
-    from ..api.build import build_many, build_path, print_bytes
-    from .guard import BUG, ask_to_report, report_bug
-    from .progress import fleet_progress, progress
+    from ..errors import UsageError
+    from ..stores import is_url, local
 
     if dataset is not None:
-        from ..errors import UsageError
         from ..fleet.build import build_dataset
-        from ..fleet.place import Folder
-        from ..fleet.trees import LocalTree
+        from ..fleet.places import place_of, tree_of
+        from .progress import fleet_progress
 
         if write or output is not None:
             raise UsageError("--dataset writes tables, --write and -o trajectories", hint="run one after the other")
         with fleet_progress() as show:
             done = build_dataset(
-                LocalTree(path),
-                Folder(dataset),
+                tree_of(path),
+                place_of(dataset),
                 root=root,
                 engine=engine,
                 jobs=jobs,
@@ -60,6 +58,17 @@ def build(
             )
         print(done.describe(), file=sys.stderr)
         sys.exit(1 if done.failed else 0)
+    if write and is_url(path):
+        raise UsageError("--write saves beside the evidence, which is at a URL", hint="say where with -o")
+    with local(path) as evidence:
+        _build(evidence, write, output, recursive, jobs, no_inference)
+
+
+def _build(path: Path, write: bool, output: Path | None, recursive: bool, jobs: int, no_inference: bool) -> None:
+    from ..api.build import build_many, build_path, print_bytes
+    from .guard import BUG, ask_to_report, report_bug
+    from .progress import progress
+
     if recursive:
         failed, bugs = 0, 0
         for line in build_many(path, jobs=jobs, write=write, output=output, inference=not no_inference):

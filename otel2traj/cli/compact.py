@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,10 +12,10 @@ def register(app: typer.Typer) -> None:
     app.command()(compact)
 
 
-def compact(dataset: Annotated[Path, typer.Argument(help="A data set that `build --dataset` made.")]) -> None:
+def compact(dataset: Annotated[str, typer.Argument(help="A data set that `build --dataset` made.")]) -> None:
     """Write a data set anew in few large files; every long text stands once, and none that no row names."""
     from ..fleet import compact as fleet
-    from ..fleet.place import Folder
+    from ..fleet.places import place_of
 
-    before, after = fleet.compact(Folder(dataset))
+    before, after = fleet.compact(place_of(dataset))
     print(f"{before} files became {after}", file=sys.stderr)

@@ -6,7 +6,6 @@ import csv
 import sys
 from collections.abc import Iterable
 from datetime import date, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -20,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 def query(
-    dataset: Annotated[Path, typer.Argument(help="A data set that `build --dataset` made.")],
+    dataset: Annotated[str, typer.Argument(help="A data set that `build --dataset` made.")],
     sql: Annotated[str | None, typer.Argument(help="A statement; without one the tables are listed.")] = None,
     form: Annotated[str, typer.Option("--format", help="table, jsonl or csv.")] = "table",
 ) -> None:
@@ -30,14 +29,14 @@ def query(
     """
     from ..errors import UsageError
     from ..fleet import query as fleet
-    from ..fleet.place import Folder
+    from ..fleet.places import place_of
 
     if form not in FORMATS:
         raise UsageError(f"there is no format {form!r}", hint=f"one of: {', '.join(FORMATS)}")
     if sql is None:
         print(fleet.describe())
         return
-    answer = fleet.query(Folder(dataset), sql)
+    answer = fleet.query(place_of(dataset), sql)
     if form == "csv":
         out = csv.writer(sys.stdout, lineterminator="\n")
         out.writerow(answer.columns)
