@@ -69,7 +69,8 @@ def read_documents(archive: Archive) -> Documents:
         out.framework = out.framework or record.framework
         committed.append(committed_changes(archive, folder.path))
     if attempt.layout is not Layout.BARE and attempt.inputs and all(changes is None for changes in committed):
-        replay = replay_changes(archive)
+        known = {record.input_id for record in out.inputs if record.input_id is not None}
+        replay = replay_changes(archive, known)
     for record, changes in zip(out.inputs, committed, strict=True):
         if changes is not None:
             record.file_changes = changes

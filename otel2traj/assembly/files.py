@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from ..canonical import JsonError, JsonObject, loads
 from ..model.evidence import Notice
 from .archive import Archive
 
+_REPLAY = "replay/events.jsonl"
 _DIFF_LIMIT = 256 << 10
 """Bytes of a file beyond which no diff text is made from replay blobs; hashes and sizes stand all the same."""
 
 
 def committed_changes(archive: Archive, folder: str) -> list[JsonObject] | None:
     """`changes` of `file-evidence.json` as recorded, or None where no such file is readable."""
-    document = archive.document(f"{folder}/file-evidence.json")
+    path = f"{folder}/file-evidence.json"
+    document = archive.document(path)
     if not isinstance(document, dict) or not isinstance(document.get("changes"), list):
+        if document is not None:
+            archive.notices.append(Notice("unreadable_value", "file evidence without a list of changes", path))
         return None
+    odd = sum(not isinstance(change, dict) for change in document["changes"])
+    if odd:
+        archive.notices.append(Notice("unreadable_value", f"{odd} file changes that are no objects", path))
     if document.get("complete") is False:
         archive.notices.append(
             Notice("file_evidence_incomplete", "not all file changes were recorded", f"{folder}/file-evidence.json")
@@ -26,13 +33,13 @@ def committed_changes(archive: Archive, folder: str) -> list[JsonObject] | None:
     return [change for change in document["changes"] if isinstance(change, dict)]
 
 
-def replay_changes(archive: Archive) -> dict[str, list[JsonObject]] | None:
-    """Changes by input id from the replay archive, or None where there is none.
+def replay_changes(archive: Archive, known: Collection[str]) -> dict[str, list[JsonObject]] | None:
+    """Changes by input id from the replay archive, or None where there is none; those of no known Input are told.
 
     A change belongs to the Input whose boundary events stand around it in the recorded sequence, or that it names
     itself; observation times decide nothing.
     """
-    raw = archive.raw_document("replay/events.jsonl")
+    raw = archive.raw_document(_REPLAY)
     if raw is None:
         return None
     manifest = archive.document("replay/manifest.json")
@@ -42,12 +49,18 @@ def replay_changes(archive: Archive) -> dict[str, list[JsonObject]] | None:
         )
     found: dict[str, dict[str, tuple[Any, Any]]] = {}
     current: str | None = None
+    odd, lost = 0, list[str]()
     for event in _events(archive, raw):
         named = event.get("input_id") if isinstance(event.get("input_id"), str) else None
         owner = named or current
         changes = event.get("changes")
+        odd += changes is not None and not isinstance(changes, list)
         for change in changes if isinstance(changes, list) else []:
-            if owner is None or not isinstance(change, dict) or not isinstance(change.get("path"), str):
+            if not isinstance(change, dict) or not isinstance(change.get("path"), str):
+                odd += 1
+                continue
+            if owner is None:
+                lost.append(change["path"])
                 continue
             paths = found.setdefault(owner, {})
             before = paths[change["path"]][0] if change["path"] in paths else change.get("before")
@@ -55,6 +68,12 @@ def replay_changes(archive: Archive) -> dict[str, list[JsonObject]] | None:
         if named is not None:
             current = None if named == current else named
             found.setdefault(named, {})
+    lost += [path for input_id in found.keys() - known for path in found[input_id]]
+    if lost:
+        message = f"changes of {', '.join(sorted(set(lost))[:5])} belong to no Input that is there"
+        archive.notices.append(Notice("unknown_input", message, _REPLAY))
+    if odd:
+        archive.notices.append(Notice("unreadable_value", f"{odd} file changes of an unknown shape", _REPLAY))
     return {input_id: _changes(archive, paths) for input_id, paths in found.items()}
 
 
@@ -66,10 +85,12 @@ def _events(archive: Archive, raw: bytes) -> Iterator[JsonObject]:
         try:
             value = loads(line)
         except JsonError as err:
-            archive.notices.append(Notice("unreadable_line", f"skipped: {err}", "replay/events.jsonl", number))
+            archive.notices.append(Notice("unreadable_line", f"skipped: {err}", _REPLAY, number))
             continue
         if isinstance(value, dict):
             events.append(value)
+        else:
+            archive.notices.append(Notice("unreadable_line", "skipped a line that is no event", _REPLAY, number))
     events.sort(key=lambda event: event["sequence"] if isinstance(event.get("sequence"), int) else 1 << 62)
     yield from events
 

@@ -5,6 +5,7 @@ The envelope wraps interceptor records, framework events, OpenTelemetry spans an
 
 from __future__ import annotations
 
+import os
 from codecs import utf_8_decode
 from collections.abc import Iterator
 from functools import lru_cache
@@ -16,7 +17,8 @@ from ..canonical import JsonError, JsonObject, beyond_limits, key_ends, loads_to
 from ..model.evidence import AbbRecord, EvidenceRef, Notice, Source
 from ..timestamps import parse_ns
 from .histories import Body, Histories
-from .lines import Line, LineFile, View
+from .inflate import Stream
+from .lines import Line, LineFile, View, is_packed
 
 ENVELOPE = "abb.observe.event.v1"
 
@@ -73,7 +75,8 @@ class AbbFile:
     def __init__(self, source: Source, members: Members | None = None) -> None:
         """`members` names those of `data` that `records` gives; what else a record holds is passed over unread."""
         self.source = source
-        self._lines = LineFile(source)
+        self._inflated = Stream(source.file, source.path) if is_packed(source.file) else None
+        self._lines = LineFile(source, None if self._inflated is None else os.dup(self._inflated.file.fileno()))
         self._members = members
         self._histories = Histories()
         self._recent: dict[EvidenceRef, bytes] = {}
@@ -81,6 +84,9 @@ class AbbFile:
     def records(self) -> Iterator[AbbRecord | Notice]:
         """Broken lines come as notices with path and line; nothing else is raised."""
         path = self.source.path
+        if self._inflated is not None:
+            yield from self._inflated.notices
+            self.source.sha256, self.source.size = self._inflated.finish()
         for line in self._lines.views():
             if isinstance(line, Notice):
                 yield line
@@ -153,6 +159,8 @@ class AbbFile:
 
     def close(self) -> None:
         self._lines.close()
+        if self._inflated is not None:
+            self._inflated.close()
 
 
 def _record(found: Any, ref: EvidenceRef, members: Members | None) -> AbbRecord:

@@ -13,7 +13,8 @@ from typing import Any
 from ..model.evidence import AbbRecord, EvidenceRef, Notice, Source, SpanEvent, SpanRecord
 from ..timestamps import parse_ns
 from .abb import ENVELOPE, AbbFile
-from .lines import open_source
+from .inflate import Stream
+from .lines import is_packed, open_source
 
 _STATUS = {"UNSET": 0, "OK": 1, "ERROR": 2}
 _KINDS = {"INTERNAL": 1, "SERVER": 2, "CLIENT": 3, "PRODUCER": 4, "CONSUMER": 5}
@@ -21,6 +22,12 @@ _KINDS = {"INTERNAL": 1, "SERVER": 2, "CLIENT": 3, "PRODUCER": 4, "CONSUMER": 5}
 
 def is_enveloped(source: Source) -> bool:
     """Whether the first bytes are a line in the envelope. Raises `EvidenceError` for a file that cannot be read."""
+    if is_packed(source.file):
+        stream = Stream(source.file, source.path)
+        try:
+            return ENVELOPE.encode() in stream.peek(4096).split(b"\n", 1)[0]
+        finally:
+            stream.close()
     descriptor = open_source(source.file)
     try:
         return ENVELOPE.encode() in os.read(descriptor, 4096).split(b"\n", 1)[0]

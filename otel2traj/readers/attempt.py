@@ -176,18 +176,24 @@ def _laid_out(root: Path, layout: Layout, base: str) -> Attempt | None:
     ordinals = _folders(root, base, _ORDINAL)
     if not ordinals and layout is Layout.CURRENT:
         ordinals = []
-        if not (root / "steps").is_dir() and not (root / "logs" / "network.jsonl").exists():
+        if not (root / "steps").is_dir() and not _has_wire(root):
             return _invocations(root)
     if not ordinals and not (layout is Layout.CURRENT and (root / "steps").is_dir()):
         return None
     attempt = Attempt(root, layout, [InputFolder(name, f"{base}/{name}") for name in ordinals])
+    for entry in sorted(os.scandir(root / base), key=lambda item: item.name) if (root / base).is_dir() else ():
+        if entry.is_dir(follow_symlinks=False) and entry.name not in ordinals:
+            message = "the folder's name is no four digits of an Input; what is in it was not read"
+            attempt.notices.append(Notice("unread_folder", message, f"{base}/{entry.name}"))
     for folder in attempt.inputs:
         _input_sources(attempt, folder)
-    for wire in ("logs/network.jsonl", "network.jsonl"):
-        if _add(attempt, wire, SourceKind.WIRE):
-            break
+    _wire_sources(attempt)
     _finish(attempt)
     return attempt
+
+
+def _has_wire(root: Path) -> bool:
+    return any((root / "logs" / f"network.jsonl{suffix}").exists() for suffix in ("", *_PACKED))
 
 
 def _invocations(root: Path) -> Attempt | None:
@@ -199,17 +205,34 @@ def _invocations(root: Path) -> Attempt | None:
         folder = InputFolder(f"{number:04d}", f"{name}/output")
         attempt.inputs.append(folder)
         _input_sources(attempt, folder)
-        _add(attempt, f"{name}/output/network.jsonl", SourceKind.WIRE)
-    for wire in ("logs/network.jsonl", "network.jsonl"):
-        if _add(attempt, wire, SourceKind.WIRE):
-            break
+        _recorder(attempt, (f"{name}/output/network.jsonl",), SourceKind.WIRE)
+    _wire_sources(attempt)
     _finish(attempt)
     return attempt
 
 
+def _wire_sources(attempt: Attempt) -> None:
+    """The interceptor's file of the whole attempt; it must be there where a recorder beside it wrote one."""
+    found = _recorder(attempt, ("logs/network.jsonl", "network.jsonl"), SourceKind.WIRE)
+    if not found and not attempt.of(SourceKind.WIRE) and attempt.of(SourceKind.FRAMEWORK, SourceKind.ACP):
+        attempt.notices.append(Notice("missing_source", "no file of the interceptor is there", "logs/network.jsonl"))
+
+
+def _recorder(attempt: Attempt, paths: tuple[str, ...], kind: SourceKind, ordinal: str | None = None) -> bool:
+    """The first of a recorder's files, plain or packed; one more of them is not read, and that is told."""
+    found = False
+    for path in [path + suffix for path in paths for suffix in ("", *_PACKED)]:
+        if not found:
+            found = _add(attempt, path, kind, ordinal)
+        elif (attempt.root / path).exists():
+            message = "a second file of this recorder was not read: nothing tells how the two go together"
+            attempt.notices.append(Notice("second_source", message, path))
+    return found
+
+
 def _input_sources(attempt: Attempt, folder: InputFolder) -> None:
-    _add(attempt, f"{folder.path}/framework.jsonl", SourceKind.FRAMEWORK, folder.ordinal)
-    _add(attempt, f"{folder.path}/acp-events.jsonl", SourceKind.ACP, folder.ordinal)
+    _recorder(attempt, (f"{folder.path}/framework.jsonl",), SourceKind.FRAMEWORK, folder.ordinal)
+    _recorder(attempt, (f"{folder.path}/acp-events.jsonl",), SourceKind.ACP, folder.ordinal)
     directory = attempt.root / folder.path
     for entry in sorted(os.scandir(directory), key=lambda item: item.name):
         name = entry.name
@@ -220,7 +243,7 @@ def _input_sources(attempt: Attempt, folder: InputFolder) -> None:
             continue
         if not name.startswith("otel"):
             continue
-        if name == "otel-live.jsonl":
+        if _plain(name) == "otel-live.jsonl":
             kind = SourceKind.ABB_OTEL_LIVE
         elif _OTEL_LOGS.fullmatch(name):
             kind = SourceKind.OTLP_LOGS

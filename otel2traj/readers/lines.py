@@ -51,9 +51,11 @@ def open_source(file: Path) -> int:
 class LineFile:
     """Lines of one source in order, and any record again by its address."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, inflated: int | None = None) -> None:
+        """`inflated` is a descriptor of what a compressed source holds; whoever inflated it digests the source."""
         self.source = source
-        self._descriptor = open_source(source.file)
+        self._inflated = inflated is not None
+        self._descriptor = open_source(source.file) if inflated is None else inflated
         self._size = os.fstat(self._descriptor).st_size
 
     def lines(self) -> Iterator[Line | Notice]:
@@ -91,8 +93,9 @@ class LineFile:
                 filled += got
             if filled > start:
                 yield View(number + 1, base + start, view[start:filled], False)
-        self.source.sha256 = digest.hexdigest()
-        self.source.size = base + filled
+        if not self._inflated:
+            self.source.sha256 = digest.hexdigest()
+            self.source.size = base + filled
         if os.fstat(self._descriptor).st_size > self._size:
             yield Notice("source_grew", "the file grew while it was read; what came later is not in", self.source.path)
 
@@ -107,6 +110,15 @@ class LineFile:
 
     def close(self) -> None:
         os.close(self._descriptor)
+
+
+def is_packed(file: Path) -> bool:
+    """Whether a file is gzip or zstd, by its first bytes. Raises `EvidenceError`."""
+    descriptor = open_source(file)
+    try:
+        return os.read(descriptor, 4).startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd"))
+    finally:
+        os.close(descriptor)
 
 
 def read_document(source: Source) -> bytes:

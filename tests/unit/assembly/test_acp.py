@@ -22,6 +22,7 @@ class Acp:
     def __init__(self, root: Path) -> None:
         self.root, self.second = root, 1.0
         self.attempt = AttemptFactory(root / "attempt").input("0001")
+        self.attempt.event("logs/network.jsonl", "proxy_started", 0, {})
 
     def tool(self, kind: str, call_id: Any, session: str = "s1", **update: Any) -> Acp:
         self.second += 1
