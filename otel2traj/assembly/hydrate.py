@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from .. import dialects
@@ -72,9 +73,7 @@ def read_head(archive: Archive, index: Index, head: SpanHead) -> Reading:
     if head.recorder is Recorder.ACP:
         return _acp(archive, index, head)
     if head.recorder is Recorder.LOGS:
-        logs = [_log(archive, part) for part in head.parts]
-        logs.sort(key=lambda log: (log.time_ns or 0, log.ref.source, log.ref.offset))
-        return _LOG_DIALECTS[head.dialects[0]].read(logs)
+        return _LOG_DIALECTS[head.dialects[0]].read(_logs(archive, head.parts))
     if head.recorder is Recorder.SESSION:
         return read_session(head.span_id, [(part.what, _session(archive, part)) for part in head.parts])
     return _otel(archive, index, head)
@@ -86,10 +85,14 @@ def _session(archive: Archive, part: Part) -> SessionRecord:
     return record
 
 
-def _log(archive: Archive, part: Part) -> LogRecord:
-    record = archive.fetch(part.ref)
-    assert isinstance(record, LogRecord)
-    return record
+def _logs(archive: Archive, parts: Iterable[Part]) -> list[LogRecord]:
+    """Log records in the order of their time, whatever the order in which they were exported or received."""
+    logs = []
+    for part in parts:
+        record = archive.fetch(part.ref)
+        assert isinstance(record, LogRecord)
+        logs.append(record)
+    return sorted(logs, key=lambda log: (log.time_ns or 0, log.ref.source, log.ref.offset))
 
 
 def _otel(archive: Archive, index: Index, head: SpanHead) -> Reading:
@@ -100,7 +103,7 @@ def _otel(archive: Archive, index: Index, head: SpanHead) -> Reading:
         folder = head.source.rpartition("/")[0]
         bodies = {key: archive.payload(folder, ref) for key, ref in references.items() if isinstance(ref, str)}
         return _dump(head, bodies, None, None, span.name)
-    return dialects.read(span, [_log(archive, part) for part in index.logs_of(head)])
+    return dialects.read(span, _logs(archive, index.logs_of(head)))
 
 
 def _framework(archive: Archive, head: SpanHead) -> Reading:

@@ -25,6 +25,9 @@ Done = Callable[[Exception | None], None]
 _IOV: Final = 512
 """Buffers for one writev; systems allow 1024."""
 
+_GATHER: Final = 0.005
+"""Seconds that a body waits at most for others to share its sync."""
+
 
 class Busy(Exception):
     """The body cannot be taken now; try again after `retry_after` seconds."""
@@ -81,6 +84,8 @@ class Spool:
         self._queue: list[tuple[bytes, bytes, Done]] = []
         self._waiting = 0
         self._closing = False
+        self._senders = 0
+        self._took = 0.0
         self._fd = -1
         self._size = 0
         self.path: Path | None = None
@@ -145,12 +150,25 @@ class Spool:
             with self._ready:
                 while not self._queue and not self._closing:
                     self._ready.wait()
+                self._gather()
                 batch, self._queue = self._queue, []
                 closing = self._closing
             if batch:
                 self._store(batch)
             elif closing:
                 self._seal()
+                return
+
+    def _gather(self) -> None:
+        """Wait for those whom the last sync answered, beside those who wait already; for half of a sync at most.
+
+        They mostly send again within that time, and without the wait every second sync would have one body. One sender
+        alone never waits, nor does what is large enough to be worth a sync of its own.
+        """
+        end = time.monotonic() + min(self._took / 2, _GATHER)
+        while self._queue and len(self._queue) < self._senders and self._waiting < WORTHWHILE and not self._closing:
+            left = end - time.monotonic()
+            if left <= 0 or not self._ready.wait(left):
                 return
 
     def _store(self, batch: list[tuple[bytes, bytes, Done]]) -> None:
@@ -160,7 +178,9 @@ class Spool:
             buffers = [part for head, body, _ in batch for part in (head, body)]
             size = self._write_group(buffers)
             if self._sync_wanted:
+                begin = time.monotonic()
                 self._sync_call(self._fd)
+                self._took = time.monotonic() - begin
                 forget_pages(self._fd, self._size, size)
             self._size += size
             self.failing = None
@@ -176,6 +196,7 @@ class Spool:
             self.refused += len(batch)
         with self._ready:
             self._waiting -= sum(len(body) for _, body, _ in batch)
+            self._senders = len(batch) + len(self._queue)
         for _, _, done in batch:
             with contextlib.suppress(Exception):
                 done(reason)

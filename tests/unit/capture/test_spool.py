@@ -60,6 +60,27 @@ def test_those_who_wait_share_one_sync(tmp_path: Path) -> None:
     assert stored(tmp_path) == [b"%d" % n for n in range(20)]
 
 
+def test_senders_that_wait_for_their_answers_share_every_sync(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, min_free=0, sync_call=lambda fd: time.sleep(0.01))
+
+    def send() -> None:
+        for _ in range(20):
+            spool.append_and_wait(*KIND, 1, b"x")
+
+    senders = [threading.Thread(target=send) for _ in range(4)]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join()
+    together = spool.records / spool.syncs
+    alone = spool.syncs
+    for _ in range(3):
+        spool.append_and_wait(*KIND, 1, b"x")
+    assert together > 2.5  # without waiting for each other it is 2: one, then the other three
+    assert spool.syncs == alone + 3
+    spool.close()
+
+
 def test_a_full_disk_refuses_and_heals_by_itself(tmp_path: Path) -> None:
     full = threading.Event()
 
