@@ -29,6 +29,8 @@ from .shape import (
 from .sse import frames, objects
 
 _TEXT = ("content", "reasoning_content", "reasoning", "refusal")
+_BLANK = ("id", "model", "object", "created")
+"""Empty in a first chunk that only tells what the prompt was filtered for (Azure)."""
 _GROWING = (*_TEXT, "tool_calls", "function_call", "audio")
 _READ = (*_TEXT, "tool_calls", "function_call", "reasoning_details", "name")
 
@@ -114,7 +116,7 @@ def merge(chunks: list[JsonObject]) -> JsonObject:
             if value is not None and (key in ("usage", "error") or out.get(key) in (None, "")):
                 out[key] = value
         listed = isinstance(chunk.get("choices"), list)
-        carry(out, chunk, "usage", "error", *(key for key in ("id", "model") if chunk.get(key) == ""), "choices")
+        carry(out, chunk, "usage", "error", *(key for key in _BLANK if chunk.get(key) in ("", 0)), "choices")
         keep(out, broken(chunk["choices"]) if listed else [chunk["choices"]] if chunk.get("choices") else [])
         for n, piece in enumerate(objs(chunk.get("choices"))):
             index = place(piece.get("index"))

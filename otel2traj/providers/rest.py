@@ -187,8 +187,10 @@ def _carry(held: JsonObject, frame: JsonObject, named: tuple[str, ...], differs:
             held[key] = dict(value) if isinstance(value, dict) else value
         elif isinstance(before, dict) and isinstance(value, dict):
             grown = dict(before)
-            _carry(grown, value, (), differs, grow)
+            below: list[JsonValue] = []
+            _carry(grown, value, (), below, grow)
             held[key] = grown
+            differs += [{key: item} for item in below]
         elif grow and isinstance(before, list) and isinstance(value, list):
             held[key] = [*before, *value]
         elif before != value:

@@ -21,12 +21,31 @@ def test_the_page_has_a_row_for_each_provider_in_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["anthropic", "gemini", "openai-responses", "ollama", "cohere", "bedrock-invoke", "tgi"]
+    "name",
+    ["anthropic", "gemini", "openai-responses", "bedrock-converse", "ollama", "cohere", "bedrock-invoke", "tgi"],
 )
 def test_a_body_and_a_stream_of_each_form_are_there(name: str, fixtures: Path) -> None:
     cases = [path.name for path in (fixtures / "providers" / name).iterdir()]
     assert any("stream" in case for case in cases)
     assert any("stream" not in case for case in cases)
+
+
+@pytest.mark.parametrize(
+    ("case", "differs"),
+    [
+        ("openai-chat/azure-filters", {"extra", "usage"}),
+        ("openai-chat/vllm-extras", {"extra", "usage", "text"}),
+        ("openai-chat/tgi-no-arguments", {"text", "usage"}),
+        ("bedrock-converse/citations", {"extra"}),
+        ("gemini/tool-use-prompt", {"text"}),
+    ],
+)
+def test_a_body_and_its_stream_say_the_same(case: str, differs: set[str], fixtures: Path) -> None:
+    body, stream = (
+        json.loads((fixtures / "providers" / (case + end) / "expected.json").read_bytes())["response"]
+        for end in ("", "-stream")
+    )
+    assert {key for key in body if body[key] != stream[key]} <= differs
 
 
 @pytest.mark.parametrize(
