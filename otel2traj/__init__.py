@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,14 +52,19 @@ def stream(path: str | Path, *, conversation: str | None = None, inference: bool
 def build(path: str | Path, *, output: str | Path, jobs: int = 1, inference: bool = True) -> list[Built]:
     """Write the trajectory files of evidence: `output` is a file, or a folder where it holds several conversations.
 
-    One `Built` a trajectory, with its name, its summary and its file. `jobs` processes share the conversations; the
+    Both may be URLs of fsspec, as for `load` and `stream`. One `Built` a trajectory, with its name, its summary and its
+    file (None where that is at a URL). `jobs` processes share the conversations; the
     bytes are the same with one. What cannot be built is a file with status `failed` and its error, and is not raised.
     """
     from . import stores
     from .api.build import build_path
 
     with stores.local(path) as evidence:
-        return build_path(evidence, output=Path(output), jobs=jobs, inference=inference)
+        if isinstance(output, Path) or not stores.is_url(output):
+            return build_path(evidence, output=Path(output), jobs=jobs, inference=inference)
+        with stores.target(output) as file:
+            built = build_path(evidence, output=file, jobs=jobs, inference=inference)
+        return [replace(item, file=None) for item in built]
 
 
 def record(

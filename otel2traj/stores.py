@@ -183,6 +183,19 @@ def put(url: str, file: Path) -> None:
         raise cannot_write(shown(url), err if isinstance(err, OSError) else OSError(0, str(err))) from err
 
 
+@contextmanager
+def target(url: str) -> Iterator[Path]:
+    """A path of this machine to write a file or a folder to; what is there in the end, and what was written beside it,
+    goes to the URL, each file whole. Raises `WriteError`."""
+    with tempfile.TemporaryDirectory(prefix="otel2traj-") as folder:
+        path = Path(folder) / name_of(url)
+        yield path
+        parent = url.rstrip("/")[: -len(path.name)]
+        for made in sorted(path.parent.rglob("*")):
+            if made.is_file():
+                put(parent + made.relative_to(path.parent).as_posix(), made)
+
+
 def _protocols(found: Any) -> tuple[str, ...]:
     told = found.protocol
     return (told,) if isinstance(told, str) else tuple(told)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import tempfile
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -47,47 +47,28 @@ def _passing(callback: Any, command: str, urls: Mapping[str, str]) -> Any:
     @functools.wraps(callback)
     def run(**values: Any) -> None:
         with ExitStack() as stack:
-            door = _Door(stack, command, urls)
-            given = {name: door.let(name, value) for name, value in values.items()}
+            given = {name: _let(stack, command, urls, name, value) for name, value in values.items()}
+            code: Any = 0
             try:
                 callback(**given)
             except SystemExit as end:
-                if end.code in (None, 0, 1):
-                    door.deliver()
-                raise
-            door.deliver()
+                code = end.code
+                if code not in (None, 0, 1):
+                    raise
+        sys.exit(code)
 
     return run
 
 
-class _Door:
-    def __init__(self, stack: ExitStack, command: str, urls: Mapping[str, str]) -> None:
-        self._stack = stack
-        self._command = command
-        self._urls = urls
-        self._out: list[tuple[str, Path]] = []
-
-    def let(self, name: str, value: Any) -> Any:
-        """A value of the command line, with a path of this machine in the place of a URL."""
-        if isinstance(value, list):
-            return [self.let(name, item) for item in value]
-        url = self._urls.get(str(value)) if isinstance(value, Path) else None
-        if url is None:
-            return value
-        if f"{self._command} ".startswith(tuple(f"{here} " for here in _HERE)):
-            raise UsageError(f"{self._command} works on this machine", hint=f"{stores.shown(url)}: give a path")
-        if name not in _WRITTEN and name not in _ALSO_WRITTEN.get(self._command, ()):
-            return self._stack.enter_context(stores.local(url))
-        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="otel2traj-")))
-        path = folder / stores.name_of(url)
-        self._out.append((url, path))
-        return path
-
-    def deliver(self) -> None:
-        """Put what was written where it was asked for, with what was written beside it."""
-        for url, path in self._out:
-            parent = url.rstrip("/")[: -len(path.name)]
-            for made in sorted(path.parent.rglob("*")):
-                if made.is_file():
-                    stores.put(parent + made.relative_to(path.parent).as_posix(), made)
-        self._out.clear()
+def _let(stack: ExitStack, command: str, urls: Mapping[str, str], name: str, value: Any) -> Any:
+    """A value of the command line, with a path of this machine in the place of a URL."""
+    if isinstance(value, list):
+        return [_let(stack, command, urls, name, item) for item in value]
+    url = urls.get(str(value)) if isinstance(value, Path) else None
+    if url is None:
+        return value
+    if f"{command} ".startswith(tuple(f"{here} " for here in _HERE)):
+        raise UsageError(f"{command} works on this machine", hint=f"{stores.shown(url)}: give a path")
+    if name in _WRITTEN or name in _ALSO_WRITTEN.get(command, ()):
+        return stack.enter_context(stores.target(url))
+    return stack.enter_context(stores.local(url))

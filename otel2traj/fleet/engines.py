@@ -88,13 +88,21 @@ def ray(function: Callable[[T], R], tasks: Iterable[T], jobs: int) -> Results[T,
     while chunk := list(itertools.islice(todo, _RAY_CHUNK)):
         items = [{"number": number, "task": pickle.dumps(task)} for number, task in enumerate(chunk)]
         mapped = data.from_items(items, override_num_blocks=len(items)).map(
-            _Guarded(function), concurrency=jobs, num_cpus=1, max_retries=0
+            _Guarded(function),
+            compute=data.TaskPoolStrategy(size=jobs),
+            num_cpus=1,
+            ray_remote_args_fn=_once,
         )
         missing = dict(enumerate(chunk))
         for row in mapped.iter_rows():
             yield missing.pop(row["number"]), pickle.loads(row["result"])
         for task in missing.values():
             yield task, ProcessDied("the process that built it died")
+
+
+def _once() -> dict[str, int]:
+    """Ray Data tries for ever what ends its process."""
+    return {"max_retries": 0}
 
 
 class _Guarded:

@@ -16,7 +16,7 @@ from tests.reference import PAGES, REFERENCE
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "otel2traj"
-HEAVY = ("opentelemetry", "grpc", "uvicorn", "google.protobuf", "jsonschema", "pyarrow", "prov")
+HEAVY = ("opentelemetry", "grpc", "uvicorn", "google.protobuf", "jsonschema", "pyarrow", "duckdb", "fsspec", "prov")
 
 
 def loaded_by(code: str) -> set[str]:

@@ -13,10 +13,12 @@ from typing import Any
 
 import fsspec
 import pytest
+import typer
 
 import otel2traj
 from otel2traj import stores
 from otel2traj.api.build import build_bytes
+from otel2traj.cli import app as command_line
 from otel2traj.cli import main
 from otel2traj.errors import EvidenceError, RefusedError, UsageError, WriteError
 
@@ -47,6 +49,9 @@ def zipped(file: Path, prefix: str = "attempt/") -> Path:
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    program = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
+    program.callback()(command_line._root)
+    monkeypatch.setattr(command_line, "app", program)
     monkeypatch.setattr(sys, "argv", ["otel2traj", *words])
     with pytest.raises(SystemExit) as end:
         main()
@@ -80,6 +85,9 @@ def test_the_bytes_are_those_of_the_folder(remote: str, tmp_path: Path) -> None:
         assert not local.exists()
     assert otel2traj.load(remote) == otel2traj.load(ATTEMPT)
     assert [step.step_id for step in otel2traj.stream(remote)] == [1, 2]
+    (built,) = otel2traj.build(remote, output="memory://out/deep/run.json")
+    assert (built.failed, built.file) == (False, None)
+    assert fsspec.filesystem("memory").cat_file("/out/deep/run.json") == build_bytes(ATTEMPT)
 
 
 def test_a_command_reads_and_writes_urls(remote: str, memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
