@@ -95,6 +95,11 @@ def _from_span(parts: ModelParts, call: ModelCall, reading: Reading) -> None:
         parts.exception = exception_json(reading)
     elif call.span.finished:
         parts.status = StepStatus.COMPLETE
+    if reading.failure is not None:
+        for key in ("wire_error", "error", "http_status"):
+            if reading.failure.get(key) is not None:
+                parts.output[key] = reading.failure[key]
+        parts.exception = reading.failure.get("exception", parts.exception)
 
 
 def _span_input(reading: Reading) -> JsonObject:

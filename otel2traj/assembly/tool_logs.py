@@ -125,7 +125,14 @@ class ToolLogs:
         log.evidence.update(execution_evidence(self._archive, execution, terminal))
         if reading.error is not None and reading.result is not None:
             log.evidence["error"] = reading.error
-        told = exception_json(reading) if log.execution_status is ExecutionStatus.ERROR else None
+        failure = reading.failure if reading.failure is not None else {}
+        if failure.get("error") is not None:
+            log.evidence["error"] = failure["error"]
+        told = (
+            failure.get("exception") or exception_json(reading)
+            if log.execution_status is ExecutionStatus.ERROR
+            else None
+        )
         if told is not None:
             log.evidence["exception"] = told
         if log.tool_call_id is None:
@@ -148,6 +155,8 @@ class ToolLogs:
         found, parts = exit_status(self._archive, self._index, execution.head)
         if found is None and reading.exit_code is not None:
             found = {"exitCode": reading.exit_code, "signal": None}
+        if found is None and reading.failure is not None and isinstance(reading.failure.get("exit_status"), dict):
+            found = reading.failure["exit_status"]
         return found, parts
 
     def _notice(self, code: str, message: str, head: SpanHead) -> None:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ..messages.nested import decode
 from ..model.evidence import SpanEvent, SpanRecord
 from ..model.reading import Reading
 
 STATUS_ERROR: Final = 2
 _HTTP: Final = ("http.response.status_code", "http.status_code", "status_code")
+EXPORTED: Final = "otel2traj.failure"
+"""JSON: the failure of a step or an execution, as the trajectory has it that was written as OTLP."""
 CONTROL_FLOW: Final = frozenset(
     {"ParentCommand", "GraphInterrupt", "NodeInterrupt", "GraphBubbleUp", "GraphDelegate", "GeneratorExit"}
 )
@@ -21,8 +24,12 @@ CONTROL_FLOW: Final = frozenset(
 
 
 def put_exception(reading: Reading, span: SpanRecord) -> None:
-    """Fills `error_type`, `stack` and `http_status` of a reading of a span that failed."""
+    """Fills `error_type`, `stack` and `http_status` of a reading of a span that failed, and `failure` of one that was
+    exported from a trajectory."""
     attributes = span.attributes
+    if EXPORTED in attributes:
+        told_whole = decode(attributes[EXPORTED], repair=False).value
+        reading.failure = told_whole if isinstance(told_whole, dict) else None
     if span.status_code != STATUS_ERROR and not span.events and "error.type" not in attributes:
         return
     event = exception_event(span)

@@ -85,6 +85,9 @@ class Reading:
     stack: str | None = None
     http_status: int | None = None
     """Of a call that failed."""
+    failure: JsonObject | None = None
+    """What a trajectory that was exported as OTLP said of a failure, whole: any of `wire_error`, `error`,
+    `http_status`, `exit_status`, `exception`."""
     no_outcome: bool | None = None
     """The record tells that the tool ran and what came back, and not whether it succeeded."""
     exit_code: int | None = None

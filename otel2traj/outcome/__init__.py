@@ -1,6 +1,7 @@
 """A trajectory to what became of the run: how it ended, every recorded failure in order, and what is not known."""
 
 from .failure import Ended, EndStatus, Failure, FailureKind, Gap, GapKind, InputEnd, Outcome
+from .inputs import input_end
 from .reader import OutcomeReader
 from .signs import Sign
 from .steps import step_failures, step_gaps
@@ -16,6 +17,7 @@ __all__ = [
     "Outcome",
     "OutcomeReader",
     "Sign",
+    "input_end",
     "step_failures",
     "step_gaps",
 ]

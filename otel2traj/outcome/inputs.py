@@ -105,7 +105,8 @@ def span_errors(item: SdkInput, number: int) -> list[Failure]:
     for place, error in enumerate(found if isinstance(found, list) else ()):
         if not isinstance(error, dict):
             continue
-        code, message = told({"type": error.get("type"), "message": error.get("message") or ""})
+        said = {key: error[key] for key in ("type", "message") if error.get(key)}
+        code, message = told(said) if said else (None, None)
         named = error.get("type") if isinstance(error.get("type"), str) else code
         agent = error.get("agent_name")
         stack = error.get("stacktrace")

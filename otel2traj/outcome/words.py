@@ -36,7 +36,7 @@ def told(value: JsonValue, depth: int = 0) -> tuple[str | None, str | None]:
         if opened is None:
             return None, value
         code, message = told(opened, depth + 1)
-        return code, value if message is None else message
+        return code, value if message is None and not _elsewhere(opened) else message
     if isinstance(value, dict):
         return _object(value, depth)
     if isinstance(value, list):
@@ -45,6 +45,12 @@ def told(value: JsonValue, depth: int = 0) -> tuple[str | None, str | None]:
         texts = [text for _, text in pairs if text is not None]
         return code, "\n".join(texts) if texts else None
     return None, dumps(value).decode("utf-8")
+
+
+def _elsewhere(value: JsonValue) -> bool:
+    """Whether a value is nothing but references to ACP terminals, whose output stands elsewhere."""
+    items = value if isinstance(value, list) else [value]
+    return bool(items) and all(isinstance(item, dict) and item.get("type") == "terminal" for item in items)
 
 
 def _object(value: JsonObject, depth: int) -> tuple[str | None, str | None]:

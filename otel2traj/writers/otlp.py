@@ -11,6 +11,7 @@ from ..canonical import JsonObject, JsonValue, dumps
 from ..messages import Message, text_part
 from ..model.link import ExecutionStatus
 from ..model.trajectory import Header, Step, StepKind, StepSink, StepStatus, Summary, ToolLog
+from ..outcome import EndStatus, Failure, FailureKind, input_end, step_failures
 from ..timestamps import parse_ns
 from .jsonstream import text_of
 
@@ -31,7 +32,7 @@ class OtlpJson:
         "Messages in the conventions' parts form, with parts the conventions lack under their recorded type.",
         "A step without times starts where the step before it did, so that the order stays.",
         "The provider's own usage object, several choices, hosted tool parts.",
-        "Inputs' results and file changes, coverage, sources and warnings.",
+        "Inputs' results but for their errors, file changes, coverage, sources and warnings.",
     )
 
     def sink(self, out: BinaryIO) -> StepSink:
@@ -63,7 +64,7 @@ class _Sink:
             failed = step.status is StepStatus.FAILED
             name = f"chat {step.model}" if step.model is not None else "chat"
             spans.append(
-                self._span(step, own, root, name, _SPAN_KIND_CLIENT, (start, end), _model(step), failed, "wire_error")
+                self._span(step, own, root, name, _SPAN_KIND_CLIENT, (start, end), _model(step), failed, _failure(step))
             )
         for n, log in enumerate(step.tool_logs, 1):
             if log.execution_status is ExecutionStatus.NOT_OBSERVED:
@@ -78,13 +79,16 @@ class _Sink:
             failed = log.execution_status is ExecutionStatus.ERROR
             name = f"execute_tool {log.tool_name}" if log.tool_name is not None else "execute_tool"
             spans.append(
-                self._span(step, own, root, name, _SPAN_KIND_INTERNAL, (begun, done), _tool(step, log), failed, None)
+                self._span(
+                    step, own, root, name, _SPAN_KIND_INTERNAL, (begun, done), _tool(step, log), failed, _broken(log)
+                )
             )
         if spans:
             self._write(spans)
 
     def end(self, summary: Summary) -> None:
         prompts = {item.ordinal: item.prompt for item in summary.inputs}
+        ends = {item.ordinal: input_end(item, number) for number, item in enumerate(summary.inputs)}
         for ordinal, bounds in self._bounds.items():
             attributes: JsonObject = {"gen_ai.operation.name": "invoke_agent"}
             if self._header.agent_id is not None:
@@ -97,7 +101,11 @@ class _Sink:
                 attributes["otel2traj.input_ordinal"] = ordinal
             name = f"invoke_agent {self._header.agent_id}" if self._header.agent_id is not None else "invoke_agent"
             own = self._id(16, "input", ordinal)
-            self._write([self._raw_span(ordinal, own, "", name, _SPAN_KIND_INTERNAL, bounds, attributes)])
+            span = self._raw_span(ordinal, own, "", name, _SPAN_KIND_INTERNAL, bounds, attributes)
+            end = ends.get(ordinal) if ordinal is not None else None
+            if end is not None and end.status not in (EndStatus.SUCCEEDED, EndStatus.NOT_RECORDED):
+                _fail(span, end.error, bounds[1])
+            self._write([span])
 
     def _span(
         self,
@@ -109,15 +117,21 @@ class _Sink:
         bounds: tuple[int, int],
         attributes: JsonObject,
         failed: bool,
-        reason: str | None,
+        failure: JsonObject,
     ) -> JsonObject:
         if step.agent_name is not None:
             attributes["gen_ai.agent.name"] = step.agent_name
         attributes["otel2traj.step_id"] = step.step_id
+        if failure:
+            attributes["otel2traj.failure"] = dumps(failure).decode("utf-8")
+        found = [one for one in step_failures(step) if one.tool_call_id == attributes.get("gen_ai.tool.call.id")]
+        wanted = _OF_CALL if kind == _SPAN_KIND_CLIENT else _OF_RUN
+        told = next((one for one in found if one.kind in wanted), None)
+        if failed and told is not None and told.http_status is not None:
+            attributes["http.response.status_code"] = told.http_status
         span = self._raw_span(step.input_ordinal, own, parent, name, kind, bounds, attributes)
         if failed:
-            told = text_of(step.output.get(reason)) if reason is not None else ""
-            span["status"] = {"code": _STATUS_ERROR, "message": told} if told else {"code": _STATUS_ERROR}
+            _fail(span, told, bounds[1])
         return span
 
     def _raw_span(
@@ -156,6 +170,44 @@ class _Sink:
     def _id(self, digits: int, *parts: JsonValue) -> str:
         key = dumps([self._seed, *parts])
         return hashlib.sha256(key).hexdigest()[:digits]
+
+
+_OF_CALL = (FailureKind.WIRE, FailureKind.PROVIDER, FailureKind.MODEL)
+_OF_RUN = (FailureKind.TOOL, FailureKind.EXIT, FailureKind.SIGNAL)
+"""Failures that an error of a span tells of; what an answer itself says stands in its finish reason and its parts."""
+
+
+def _fail(span: JsonObject, told: Failure | None, at: int) -> None:
+    """An error status and an exception event, as the conventions have them."""
+    span["status"] = {"code": _STATUS_ERROR}
+    if told is None or told.kind in (FailureKind.EXIT, FailureKind.SIGNAL) or told.pointer.endswith("/outputs"):
+        return  # no error said anything: exit status and output stand in attributes of their own
+    if told.message:
+        span["status"]["message"] = told.message
+    code = (told.code or "").removeprefix(f"{told.http_status} ")
+    said = {"exception.type": code, "exception.message": told.message, "exception.stacktrace": told.stack}
+    event = [{"key": key, "value": _any_value(value)} for key, value in said.items() if value]
+    if event:
+        span["events"] = [{"timeUnixNano": str(at), "name": "exception", "attributes": event}]
+    if code:
+        span["attributes"].append({"key": "error.type", "value": _any_value(code)})
+
+
+def _failure(step: Step) -> JsonObject:
+    """All that the step records of its failure, as it records it."""
+    out = {key: step.output.get(key) for key in ("wire_error", "error", "http_status")}
+    return {
+        key: value for key, value in (*out.items(), ("exception", step.evidence.get("exception"))) if value is not None
+    }
+
+
+def _broken(log: ToolLog) -> JsonObject:
+    said = (
+        ("error", log.evidence.get("error")),
+        ("exception", log.evidence.get("exception")),
+        ("exit_status", log.exit_status),
+    )
+    return {key: value for key, value in said if value is not None}
 
 
 def _any_value(value: JsonValue) -> JsonObject:
@@ -221,6 +273,4 @@ def _tool(step: Step, log: ToolLog) -> JsonObject:
     )
     out |= {key: text_of(value) for key, value in pairs if value is not None}
     out["otel2traj.link"] = log.link
-    if log.exit_status is not None:
-        out["otel2traj.exit_status"] = dumps(log.exit_status).decode("utf-8")
     return out

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from otel2traj.api.source import drive
 from otel2traj.canonical import loads
 from otel2traj.model.link import ExecutionStatus
-from otel2traj.model.trajectory import Step, StepStatus
+from otel2traj.model.trajectory import SdkInput, Step, StepSink, StepStatus
+from otel2traj.outcome import FailureKind, OutcomeReader
+from otel2traj.writers import WRITERS
+from tests.conftest import ROOT
 from tests.factory import not_observed, step, tool_log, trajectory
 from tests.unit.writers.run import written
+
+FAILED = (
+    "abb-06a-retry-429-response", "abb-07-transport-error", "abb-15c-error-codes", "abb-17a-acp",
+    "acp-none-wirefail-sdkagent", "anthropic-traceloop-retry", "langgraph-toolerror",
+    "openai-traceloop-wirefail-stream",
+)  # fmt: skip
+ATTEMPTS = [ROOT / "fixtures" / "attempts" / name / "attempt" for name in FAILED]
 
 
 def spans(*steps: Step) -> list[Any]:
@@ -56,3 +70,41 @@ def test_numbers_and_zero_counts_stay_numbers() -> None:
     assert got["gen_ai.usage.input_tokens"] == "0"
     assert got["gen_ai.request.temperature"] == "0"
     assert "gen_ai.request.seed" not in got
+
+
+def _failures(path: Path, *more: StepSink) -> list[tuple[object, ...]]:
+    reader = OutcomeReader()
+    drive(path, reader, *more)
+    found = [one for one in reader.outcome.failures if one.kind is not FailureKind.AGENT]
+    return [(str(f.kind), f.code, f.message, f.http_status, f.exit_code, f.signal, f.stack, f.tool) for f in found]
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda path: path.parent.name)
+def test_every_failure_comes_back(attempt: Path, tmp_path: Path) -> None:
+    file = tmp_path / "run.otlp.jsonl"
+    with file.open("wb") as out:
+        told = _failures(attempt, WRITERS.get("otlp-json").sink(out))
+    assert _failures(file) == told
+
+
+def test_a_failed_input_is_an_error_of_its_root() -> None:
+    error = {"type": "TimeoutError", "message": "too slow", "stacktrace": "Traceback: slow"}
+    item = SdkInput("0001", "i", "Do it.", [1, 1], {"status": "failed", "error": error}, [])
+    lines = written("otlp-json", trajectory(step(1), inputs=[item])).splitlines()
+    (root,) = loads(lines[-1])["resourceSpans"][0]["scopeSpans"][0]["spans"]  # type: ignore[call-overload, index]
+    assert root["status"] == {"code": 2, "message": "too slow"}
+    said = {one["key"]: one["value"]["stringValue"] for one in root["events"][0]["attributes"]}
+    assert said == {
+        "exception.type": "TimeoutError",
+        "exception.message": "too slow",
+        "exception.stacktrace": "Traceback: slow",
+    }
+
+
+def test_the_standards_own_attributes_say_it_too() -> None:
+    output = {"http_status": 429, "error": {"type": "rate_limit_error", "message": "slow down"}}
+    got = spans(step(1, status=StepStatus.FAILED, output=output))[0]
+    assert got["status"] == {"code": 2, "message": "slow down"}
+    assert attributes(got)["http.response.status_code"] == "429"
+    assert attributes(got)["error.type"] == "rate_limit_error"
+    assert got["events"][0]["name"] == "exception"
