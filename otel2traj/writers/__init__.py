@@ -11,7 +11,14 @@ from .inspect_log import InspectLog
 from .ledger import TrajectoryLedger
 from .otlp import OtlpJson
 from .steps_jsonl import StepsJsonl
-from .tables import PARQUET_LINKS, PARQUET_SOURCES, PARQUET_STEPS, PARQUET_TOOL_LOGS
+from .tables import (
+    PARQUET_FAILURES,
+    PARQUET_INPUTS,
+    PARQUET_LINKS,
+    PARQUET_SOURCES,
+    PARQUET_STEPS,
+    PARQUET_TOOL_LOGS,
+)
 from .traceelephant import TraceElephantMetadata, TraceElephantSteps
 from .trajectory import TrajectoryWriter
 
@@ -31,6 +38,8 @@ WRITERS: Registry[Writer] = Registry(
     PARQUET_TOOL_LOGS,
     PARQUET_LINKS,
     PARQUET_SOURCES,
+    PARQUET_INPUTS,
+    PARQUET_FAILURES,
     OtlpJson(),
 )
 
@@ -41,6 +50,8 @@ FOLDERS: dict[str, dict[str, str]] = {
         "tool_logs.parquet": "parquet-tool-logs",
         "links.parquet": "parquet-links",
         "sources.parquet": "parquet-sources",
+        "inputs.parquet": "parquet-inputs",
+        "failures.parquet": "parquet-failures",
     },
 }
 """Formats that are several files: file name -> writer, all fed in one pass."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..canonical import JsonError, JsonObject, JsonValue, dumps, loads
+from ..messages import fold, media_of
 from .jsonstream import text_of
 
 _ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": "tool"}
@@ -210,13 +211,32 @@ def _block(spoken: Spoken, block: JsonValue, problems: list[str]) -> None:
         spoken.content.append(text_of(_first(block, "refusal", "content")))
     elif kind in _KEPT:
         spoken.content.append(block)
-    elif kind == "image" and isinstance(block.get("source"), dict):
-        source = block["source"]
-        inline = f"data:{source.get('media_type')};base64,{source.get('data')}"
-        url = source["url"] if isinstance(source.get("url"), str) else inline
-        spoken.content.append({"type": "image_url", "image_url": {"url": url}})
+    elif (part := _media(block)) is not None:
+        spoken.content.append(part)
     else:
         problems.append(f"content.{kind if isinstance(kind, str) else 'unknown'}")
+
+
+def _media(block: JsonObject) -> JsonObject | None:
+    """A picture, sound or document of any recorded shape as a part of a chat message; None where that has no place."""
+    media = media_of(block)
+    if media is None:
+        return None
+    mime = media.mime_type or ""
+    if media.modality == "image" and (media.data or media.uri):
+        url = media.uri if media.data is None else f"data:{mime or 'image/png'};base64,{media.data}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    if media.modality == "audio" and media.data is not None and mime.rpartition("/")[2] in _SOUNDS:
+        return {"type": "input_audio", "input_audio": {"data": media.data, "format": _SOUNDS[mime.rpartition("/")[2]]}}
+    if media.modality == "document" and media.data is not None and mime:
+        name = {"filename": media.name} if media.name is not None else {}
+        return {"type": "file", "file": {**name, "file_data": f"data:{mime};base64,{media.data}"}}
+    if media.file_id is not None and media.modality != "image":
+        return {"type": "file", "file": {"file_id": media.file_id}}
+    return None
+
+
+_SOUNDS = {"wav": "wav", "x-wav": "wav", "wave": "wav", "mp3": "mp3", "mpeg": "mp3"}
 
 
 def _first(block: JsonObject, *keys: str) -> JsonValue:
@@ -245,7 +265,7 @@ def _lone(content: list[JsonValue]) -> JsonValue:
 def _result_text(value: JsonValue) -> str:
     if isinstance(value, list) and value and all(_is_text(part) for part in value):
         return "".join(part if isinstance(part, str) else text_of(_first(part, "text", "content")) for part in value)
-    return text_of(value)
+    return text_of(fold(value))
 
 
 def _is_text(part: JsonValue) -> bool:

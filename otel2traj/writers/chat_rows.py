@@ -12,10 +12,11 @@ from .base import Reject
 from .chat_messages import answer_of, arguments_object, chat_of, has_cut, tools_of
 
 _COMMON = (
-    "One row a conversation: a step whose request only continues an earlier one of the same agent replaces it.",
+    "One row a conversation: a step whose request repeats an earlier one of the same agent and its answer replaces it.",
     "Agent names, times, usage, links and evidence; tool results are those the model was told, not the executions.",
     "Steps that make no valid row; each is in the reject list with its reason.",
     "Tools that are no functions, request parameters but the tools.",
+    "Base64 in tool results, which the form has no place for: a line with type, size and digest stands for it.",
 )
 
 
@@ -43,7 +44,13 @@ class TrlRows:
 class _Pending:
     step_id: int
     digests: list[str]
+    answer: JsonValue
     row: JsonObject
+
+    def is_repeated(self, messages: list[JsonObject], digests: list[str]) -> bool:
+        """Whether a later request holds all of this row: its messages, and its answer after them."""
+        at = len(self.digests)
+        return digests[:at] == self.digests and len(messages) > at and _said(messages[at]) == self.answer
 
 
 class ChatRowSink:
@@ -99,7 +106,7 @@ class ChatRowSink:
     def _hold(self, step: Step, messages: list[JsonObject], answer: JsonObject) -> None:
         digests = [sha256_canonical(message) for message in messages]
         held = self._pending.pop(step.agent_name, None)
-        if held is not None and digests[: len(held.digests)] != held.digests:
+        if held is not None and not held.is_repeated(messages, digests):
             self._out.write(dumps(held.row) + b"\n")
         said = [*messages, answer]
         row: JsonObject = {"messages": [self._message(message) for message in said]}
@@ -110,7 +117,7 @@ class ChatRowSink:
             parallel = parameters.get("parallel_tool_calls") if isinstance(parameters, dict) else None
             if isinstance(parallel, bool) and not self._trl:
                 row["parallel_tool_calls"] = parallel
-        self._pending[step.agent_name] = _Pending(step.step_id, digests, row)
+        self._pending[step.agent_name] = _Pending(step.step_id, digests, _said(answer), row)
 
     def _message(self, message: JsonObject) -> JsonObject:
         out = {key: value for key, value in message.items() if key != "reasoning_content" or self._trl}
@@ -122,6 +129,18 @@ class ChatRowSink:
         if out.get("content") is None:
             out["content"] = ""
         return out
+
+
+def _said(message: JsonObject) -> JsonValue:
+    """What a message says, in whatever way it was written: role, text, calls with their arguments."""
+    content = message.get("content")
+    if isinstance(content, list) and all(isinstance(part, dict) and part.get("type") == "text" for part in content):
+        content = "".join(str(part.get("text")) for part in content)
+    calls = [
+        [call.get("id"), call["function"].get("name"), arguments_object(call["function"].get("arguments"))]
+        for call in message.get("tool_calls") or []
+    ]
+    return [message.get("role"), content or None, calls]
 
 
 def _with_object(call: JsonObject) -> JsonObject:

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 from ..canonical import JsonObject, JsonValue, dumps
 from ..errors import UsageError
 from ..model.trajectory import Header, Step, StepKind, StepSink, Summary
+from ..outcome import Outcome, OutcomeReader
 from .chat_messages import calls_of
 from .jsonstream import text_of
 
@@ -66,18 +67,54 @@ _LINKS = (*_RUN, *LINK_COLUMNS)
 SOURCE_COLUMNS = (("path", "string"), ("sha256", "string"))
 _SOURCES = (*_RUN, *SOURCE_COLUMNS)
 
-_LARGE = {"input", "output", "text", "reasoning", "evidence", "input_arguments", "outputs"}
+_INPUTS = (
+    *_RUN,
+    ("input_ordinal", "string"),
+    ("input_id", "string"),
+    ("first_step", "int64"),
+    ("last_step", "int64"),
+    ("ended", "string"),
+    ("stop_reason", "string"),
+    ("error_code", "string"),
+    ("error_message", "string"),
+    ("prompt", "string"),
+    ("result", "string"),
+    ("file_changes", "int64"),
+    ("changed_paths", "string"),
+)
+_FAILURES = (
+    *_RUN,
+    ("position", "int64"),
+    ("kind", "string"),
+    ("code", "string"),
+    ("message", "string"),
+    ("step_id", "int64"),
+    ("input_ordinal", "string"),
+    ("agent_name", "string"),
+    ("model", "string"),
+    ("tool_name", "string"),
+    ("tool_call_id", "string"),
+    ("http_status", "int64"),
+    ("exit_code", "int64"),
+    ("signal", "string"),
+    ("recovered", "bool_"),
+    ("pointer", "string"),
+    ("stack", "string"),
+    ("records", "string"),
+)
+
+_LARGE = {"input", "output", "text", "reasoning", "evidence", "input_arguments", "outputs", "prompt", "result", "stack"}
 """Columns of long values, for which a dictionary would only take memory."""
 
 Columns = tuple[tuple[str, str], ...]
 
 
 class ParquetTable:
-    """One table. `losses` are the same for all four, because together they are the export."""
+    """One table. `losses` are the same for all, because together they are the export."""
 
     suffix = ".parquet"
     losses = (
-        "Inputs, coverage, warnings and the header but for run and case.",
+        "Coverage, warnings, diffs of files, and the header but for run and case.",
         "Nested values are JSON text, to be read with the engine's JSON functions.",
         "In `links`, candidates of an ambiguous link are one row each; a link that is none has no row.",
     )
@@ -88,7 +125,7 @@ class ParquetTable:
         title: str,
         columns: Columns,
         of_step: Callable[[Step], list[Row]] | None,
-        of_summary: Callable[[Summary], list[Row]] | None = None,
+        of_summary: Callable[[Summary, Outcome], list[Row]] | None = None,
     ) -> None:
         self.name = name
         self.title = title
@@ -116,8 +153,10 @@ class _Sink:
         self._small = [name for name, _ in table.columns if name not in _LARGE]
         self._rows: list[Row] = []
         self._held = 0
+        self._outcome = OutcomeReader()
 
     def begin(self, header: Header) -> None:
+        self._outcome.begin(header)
         self._writer: Any = self._parquet.ParquetWriter(
             self._out, self._schema, compression="zstd", use_dictionary=self._small
         )
@@ -126,10 +165,13 @@ class _Sink:
     def step(self, step: Step) -> None:
         if self._table.of_step is not None:
             self._add(self._table.of_step(step))
+        if self._table.of_summary is not None:
+            self._outcome.step(step)
 
     def end(self, summary: Summary) -> None:
         if self._table.of_summary is not None:
-            self._add(self._table.of_summary(summary))
+            self._outcome.end(summary)
+            self._add(self._table.of_summary(summary, self._outcome.outcome))
         self._flush()
         self._writer.close()
 
@@ -235,7 +277,55 @@ def source_rows(summary: Summary) -> list[Row]:
     return [{"path": source.get("path"), "sha256": source.get("sha256")} for source in summary.sources]
 
 
+def _source_rows(summary: Summary, _: Outcome) -> list[Row]:
+    return source_rows(summary)
+
+
+def _input_rows(summary: Summary, outcome: Outcome) -> list[Row]:
+    """One row an Input: what was asked, how it ended and with which error, which files it changed."""
+    rows: list[Row] = []
+    for item, end in zip(summary.inputs, outcome.inputs, strict=True):
+        first, last = (item.step_range[0], item.step_range[-1]) if item.step_range else (None, None)
+        rows.append(
+            {
+                "input_ordinal": item.ordinal,
+                "input_id": item.input_id,
+                "first_step": first,
+                "last_step": last,
+                "ended": str(end.status),
+                "stop_reason": end.stop_reason,
+                "error_code": None if end.error is None else end.error.code,
+                "error_message": None if end.error is None else end.error.message,
+                "prompt": _text(item.prompt),
+                "result": _json(item.result),
+                "file_changes": len(item.file_changes),
+                "changed_paths": _json([change.get("path") for change in item.file_changes]),
+            }
+        )
+    return rows
+
+
+def _failure_rows(summary: Summary, outcome: Outcome) -> list[Row]:
+    """One row a recorded failure, in recorded order."""
+    same = ("code", "message", "step_id", "input_ordinal", "model", "tool_call_id", "http_status", "exit_code")
+    return [
+        {
+            "position": position,
+            "kind": str(one.kind),
+            **{name: getattr(one, name) for name in (*same, "signal", "recovered", "pointer", "stack")},
+            "agent_name": one.agent,
+            "tool_name": one.tool,
+            "records": _json(list(one.records)),
+        }
+        for position, one in enumerate(outcome.failures)
+    ]
+
+
 PARQUET_STEPS = ParquetTable("parquet-steps", "Parquet table of steps, one row each.", _STEPS, _step_rows)
 PARQUET_TOOL_LOGS = ParquetTable("parquet-tool-logs", "Parquet table of tool logs.", _LOGS, _log_rows)
 PARQUET_LINKS = ParquetTable("parquet-links", "Parquet table of links and inferences.", _LINKS, link_rows)
-PARQUET_SOURCES = ParquetTable("parquet-sources", "Parquet table of sources.", _SOURCES, None, source_rows)
+PARQUET_SOURCES = ParquetTable("parquet-sources", "Parquet table of sources.", _SOURCES, None, _source_rows)
+PARQUET_INPUTS = ParquetTable("parquet-inputs", "Parquet table of Inputs.", _INPUTS, None, _input_rows)
+PARQUET_FAILURES = ParquetTable(
+    "parquet-failures", "Parquet table of recorded failures.", _FAILURES, None, _failure_rows
+)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from otel2traj.model.trajectory import SdkInput, StepStatus
 from tests.factory import play, step, tool_log, trajectory
 from tests.unit.writers.run import rich, written
 
@@ -77,6 +78,38 @@ def test_parquet_tables(parquet: Any) -> None:
     assert [row["target"] for row in links if row["status"] == "ambiguous"] == ["b" * 24, "c" * 24]
     assert [row["rule"] for row in links if row["status"] == "inferred"] == ["name"]
     assert table(parquet, "parquet-sources", rich())[0]["path"] == "logs/network.jsonl"
+
+
+def test_parquet_inputs_and_failures(parquet: Any) -> None:
+    error = {"type": "TimeoutError", "message": "too slow"}
+    change = {"path": "a.txt", "change_type": "created"}
+    item = SdkInput("0001", "i", {"task": "x"}, [1, 2], {"status": "failed", "error": error}, [change])
+    refused = step(1, status=StepStatus.FAILED, output={"http_status": 429, "error": {"message": "slow down"}})
+    run = trajectory(refused, step(2), inputs=[item])
+    (one,) = table(parquet, "parquet-inputs", run)
+    assert (one["ended"], one["error_code"], one["error_message"]) == ("failed", "TimeoutError", "too slow")
+    assert (one["first_step"], one["last_step"], one["file_changes"]) == (1, 2, 1)
+    assert (one["prompt"], one["changed_paths"]) == ('{"task":"x"}', '["a.txt"]')
+    rows = table(parquet, "parquet-failures", run)
+    assert [(row["kind"], row["step_id"], row["http_status"], row["recovered"]) for row in rows] == [
+        ("provider error", 1, 429, True),
+        ("input failed", None, None, False),
+    ]
+    assert rows[0]["message"] == "slow down"
+
+
+def test_otlp_is_read_by_the_protocols_own_messages() -> None:
+    from google.protobuf.json_format import Parse
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    failed = step(1, status=StepStatus.FAILED, output={"http_status": 429, "error": {"message": "slow down"}})
+    spans = []
+    for line in written("otlp-json", trajectory(failed, step(2, tool_log()))).splitlines():
+        request = Parse(line, ExportTraceServiceRequest())
+        spans += [span for one in request.resource_spans for scope in one.scope_spans for span in scope.spans]
+    assert [span.status.code for span in spans] == [2, 0, 0, 0]
+    assert spans[0].events[0].name == "exception"
+    assert spans[0].status.message == "slow down"
 
 
 def test_parquet_rows_leave_in_batches(parquet: Any, monkeypatch: pytest.MonkeyPatch) -> None:

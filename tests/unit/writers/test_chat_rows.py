@@ -81,3 +81,49 @@ NO_ID = {**CALL, "id": None}
 def test_rejects_say_why(one: Step, reason: str) -> None:
     got, rejects = rows(one)
     assert (got, rejects) == ([], [(1, reason)])
+
+
+def test_an_answer_that_the_next_request_does_not_repeat_is_a_row_of_its_own() -> None:
+    first = said(1, [ASKED], output={"text": "The first answer."})
+    second = said(2, [ASKED, {"role": "user", "content": "And now?"}], output={"text": "The second."})
+    got, rejects = rows(first, second)
+    assert rejects == []
+    assert [row["messages"][-1]["content"] for row in got] == ["The first answer.", "The second."]
+    third = said(2, [ASKED, {"role": "assistant", "content": [{"type": "text", "text": "The first answer."}]}, ASKED])
+    assert len(rows(first, third)[0]) == 1, "repeated in another form"
+    other = said(2, [ASKED, {"role": "assistant", "content": "Another answer."}, ASKED])
+    assert len(rows(first, other)[0]) == 2
+
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
+        {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}},
+        {"type": "blob", "modality": "image", "mime_type": "image/png", "content": PNG},
+        {"inlineData": {"mimeType": "image/png", "data": PNG}},
+        {"image": {"format": "png", "source": {"bytes": PNG}}},
+    ],
+)
+def test_a_step_with_a_picture_makes_a_row(part: Any) -> None:
+    got, rejects = rows(said(1, [{"role": "user", "content": [{"type": "text", "text": "Look."}, part]}]))
+    assert rejects == []
+    assert got[0]["messages"][0]["content"] == [
+        {"type": "text", "text": "Look."},
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
+    ]
+
+
+def test_a_picture_in_a_tool_result_is_a_line() -> None:
+    told = {
+        **TOLD,
+        "content": [{"type": "text", "text": "shot"}, {"type": "image", "data": PNG, "mimeType": "image/png"}],
+    }
+    got, rejects = rows(said(1, [ASKED, CALLED, told]))
+    assert rejects == []
+    assert "[image/png 70 bytes sha256 " in got[0]["messages"][2]["content"]
+    assert PNG not in got[0]["messages"][2]["content"]
