@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..evidence import Index
@@ -69,7 +70,25 @@ def plan_steps(
             plan.inferred_calls[link.inferred] = link
         if link.status is LinkStatus.AMBIGUOUS:
             plan.notices.append(_ambiguous(link))
+    plan.notices.extend(_across(links, unlinked))
     return plan
+
+
+def _across(links: list[ToolLink], unlinked: list[Execution]) -> Iterator[Notice]:
+    """Calls whose id an execution of another Input bears: no link crosses Inputs, and both stand for themselves."""
+    borne: dict[str, list[Execution]] = {}
+    for execution in unlinked:
+        call_id = execution.tool_call_id()
+        if call_id is not None:
+            borne.setdefault(call_id, []).append(execution)
+    for link in links:
+        found = [] if link.candidates or link.emitted.id is None else borne.get(link.emitted.id, [])
+        if found:
+            where = ", ".join(sorted({execution.ordinal or "unknown" for execution in found}))
+            message = (
+                f"tool call {link.emitted.id} of Input {link.call.ordinal} was executed in Input {where} of the same"
+            )
+            yield Notice("call_in_another_input", f"{message} conversation: not linked", lossy=False)
 
 
 def _ambiguous(link: ToolLink) -> Notice:

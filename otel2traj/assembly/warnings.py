@@ -21,6 +21,8 @@ CODES: Final[dict[str, str]] = {
     "acp_update_without_start": "An ACP tool call update whose `tool_call` was never recorded; no start is made up.",
     "ambiguous_link": "A tool call id with more than one emitter or more than one execution in one Input.",
     "ambiguous_span_id": "A wire call names a span id that stands in more than one place; it is not joined.",
+    "call_in_another_input": "A tool call and an execution bear one id in two Inputs of a conversation; no link"
+    " crosses Inputs.",
     "calls_may_stand_twice": "Wire calls and model spans that no identifier joins: some may be one call told twice, so"
     " that steps, tokens and costs may be counted twice.",
     "contradicted_join": "A wire call names a span that tells of another call; they are two steps.",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..canonical import JsonObject, JsonValue
+from ..canonical import JsonObject, JsonValue, dumps
 from .media import MEDIA_TYPES, media_by_key, media_by_type
 from .nested import decode, decode_arguments, ident, string
 from .parts import Media, Part, PartKind, text_part
@@ -170,9 +170,11 @@ def _page_tool(value: Value, kind: str) -> Parts:
 def _text(value: Value) -> Parts:
     content = value.get("content", value.get("text"))
     if isinstance(content, dict) and not is_cut(content):  # OpenAI Assistants: {"text": {"value": ...}}
-        content = content.get("value")
+        content = content["value"] if "value" in content else dumps(content).decode("utf-8", "surrogatepass")
     if isinstance(content, list):
         return read_parts(content)
+    if isinstance(content, (int, float)):  # a value where a text belongs
+        content = dumps(content).decode()
     kind = PartKind.REASONING if value.get("thought") is True else PartKind.TEXT
     if isinstance(content, (str, dict)):
         return [said(kind, content, value)]

@@ -114,7 +114,7 @@ def _block(fields: Mapping[str, Any]) -> JsonObject | None:
     if kind in ("reasoning", "thinking"):
         return {**content, "type": "reasoning", "text": text}
     if kind in (None, "text", "input_text", "output_text"):
-        return {"type": "text", "text": text} if isinstance(text, str) else None
+        return None if text is None else {"type": "text", "text": text}
     if kind == "tool_use" and not content.get("name") and not content.get("input"):
         return None
     return dict(content)

@@ -365,3 +365,13 @@ def test_what_a_custom_tool_is_given_is_text_even_where_it_is_json() -> None:
     calls = [{"id": "c1", "type": "custom", "custom": {"name": "patch", "input": '{"a": 1}'}}]
     (message,) = read_messages([{"role": "assistant", "content": None, "tool_calls": calls}])
     assert message.parts[0].value == '{"a": 1}'
+
+
+def test_a_value_in_the_place_of_a_text_is_written_as_json() -> None:
+    assert [part.text for part in read_parts([{"type": "text", "text": {"temp": 12, "unit": "C"}}])] == [
+        '{"temp":12,"unit":"C"}'
+    ]
+    assert [part.text for part in read_parts([{"type": "text", "text": 0}, {"type": "text", "text": False}])] == [
+        "0",
+        "false",
+    ]

@@ -205,3 +205,17 @@ def test_a_responses_item_named_by_its_own_id_is_linked_by_it(tmp_path: Path) ->
     attempt.line("steps/0001/otel.jsonl", otlp([tool_span(T1, 2, "read", call_id="fc_1", arguments={"p": "a"})]))
     (log,) = logs(load(attempt.write()))
     assert (log.link, log.evidence["link_rule"], log.tool_call_id) == ("exact", "item_id", "call_1")
+
+
+def test_a_call_and_an_execution_in_two_inputs_are_told_and_not_linked(tmp_path: Path) -> None:
+    call = model_span(M1, 1, calls=[("c1", "read", {})])
+    ran = tool_span(T1, 2, "read", call_id="c1", result="one")
+    for number, one in enumerate((call, ran), 1):
+        one["traceId"] = f"{number:032x}"
+        one["attributes"].append({"key": "gen_ai.conversation.id", "value": {"stringValue": "conv"}})
+    (tmp_path / "trace.json").write_bytes(otlp([call, ran]))
+    trajectory = load(tmp_path / "trace.json")
+    told = [one for one in trajectory.summary.warnings if "call_in_another_input" in str(one)]
+    assert len(told) == 1
+    assert "tool call c1 of Input 0001 was executed in Input 0002 of the same conversation" in str(told[0])
+    assert [log.link for step in trajectory.steps for log in step.tool_logs] == ["none", "none"]
