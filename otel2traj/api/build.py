@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from ..auditors.trajectory import TrajectoryInvariants
 from ..canonical import sha256_hex
 from ..errors import EvidenceError, NothingRecordedError, Otel2TrajError, RefusedError, UsageError, WriteError
 from ..files import is_stream, replacing
@@ -154,7 +155,7 @@ class _Job:
         """A conversation that cannot be built is a file that says so; a file that cannot be written is raised."""
         try:
             with _writing(file, self.limit) as writer:
-                summary = self.session.build(conversation, *writer, *self.sinks(conversation.name))
+                summary = self.session.build(conversation, _Checked(), *writer, *self.sinks(conversation.name))
             return Built(conversation.name, summary, file)
         except WriteError:
             raise
@@ -162,6 +163,23 @@ class _Job:
             given_up = err if isinstance(err, Otel2TrajError) else Otel2TrajError(str(err))
             self.session.read_so_far(given_up)
             return _failed(self.path, file, conversation.name, self.limit, err, given_up, self.sinks)
+
+
+class _Checked:
+    """A sink before all others: what the invariants of a trajectory forbid does not leave, it is a bug of the build."""
+
+    def __init__(self) -> None:
+        from ..assembly.warnings import CODES, LOSSY
+
+        self._auditor = TrajectoryInvariants(CODES, LOSSY)
+        self.begin, self.step = self._auditor.begin, self._auditor.step
+
+    def end(self, summary: Summary) -> None:
+        self._auditor.end(summary)
+        found = self._auditor.findings()
+        if found:
+            told = "; ".join(f"{one.rule} at {one.pointer}: {one.message}" for one in found[:5])
+            raise AssertionError(f"the trajectory breaks {len(found)} of its own invariants: {told}")
 
 
 _inherited: list[tuple[_Job, list[Task]]] = []

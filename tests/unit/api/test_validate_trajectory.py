@@ -13,7 +13,9 @@ import pytest
 
 from otel2traj.api.build import build_path
 from otel2traj.api.validate_trajectory import schema, validate
+from otel2traj.assembly import BuildSession
 from otel2traj.model.link import JoinRule
+from otel2traj.stored import replay
 from tests.attempt_factory import AttemptFactory, chat_response
 
 Document = dict[str, Any]
@@ -85,6 +87,25 @@ WRONG: list[tuple[str, Callable[[Document], None]]] = [
     ("coverage-adds-up", put("coverage", "model_calls", value=3)),
     ("json-schema", put("steps", 0, "evidence", "join", value="guess")),
 ]
+
+
+BREAKS = [item for item in WRONG if item[0] != "json-schema"]
+
+
+@pytest.mark.parametrize(("rule", "change"), BREAKS, ids=lambda value: value if isinstance(value, str) else "")
+def test_no_build_lets_a_wrong_trajectory_out(
+    rule: str, change: Callable[[Document], None], saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the build had made it: what breaks an invariant is a bug, and the file says failed."""
+    document = json.loads(saved.read_bytes())
+    change(document)
+    saved.write_text(json.dumps(document))
+    monkeypatch.setattr(BuildSession, "build", lambda self, conversation, *sinks: replay(saved, *sinks))
+    (built,) = build_path(tmp_path / "attempt", output=tmp_path / "out.json")
+    assert isinstance(built.bug, AssertionError)
+    assert rule in str(built.bug)
+    assert json.loads((tmp_path / "out.json").read_bytes())["status"] == "failed"
+    assert validate(tmp_path / "out.json") == []
 
 
 def test_a_good_file_has_no_finding(saved: Path, tmp_path: Path) -> None:
