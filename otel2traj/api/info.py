@@ -14,3 +14,12 @@ def info(path: Path) -> JsonObject:
 
     with BuildSession(path) as session:
         return survey(session)
+
+
+def forms() -> list[JsonObject]:
+    """Every form of file that is read, in the order in which they are asked, with what a file in it cannot hold."""
+    from ..readers import READERS
+    from ..readers.wire_files import WIRE_READERS
+
+    readers = [*READERS, *WIRE_READERS]
+    return [{"name": reader.name, "cannot_hold": getattr(reader, "loses", None)} for reader in readers]

@@ -13,14 +13,35 @@ def register(app: typer.Typer) -> None:
 
 
 def info(
-    path: Annotated[Path, typer.Argument(help="An attempt directory, a folder of traces, or one trace file.")],
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="An attempt directory, a folder of traces, or one trace file.", show_default=False),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The whole survey as JSON.")] = False,
+    forms: Annotated[
+        bool, typer.Option("--forms", help="The forms of file that are read, instead of a survey.")
+    ] = False,
 ) -> None:
     """Survey PATH: files and their forms, dialects, spans, model calls, tools, and what is missing."""
+    from ..api.info import forms as known
     from ..api.info import info as run
     from ..canonical import dumps_pretty
     from ..renderers.safe import inline
 
+    if forms:
+        if path is not None:
+            raise typer.BadParameter("takes no PATH: it lists what can be read", param_hint="--forms")
+        listed = known()
+        if as_json:
+            print(dumps_pretty(listed).decode())
+            return
+        for form in listed:
+            print(
+                form["name"] if form["cannot_hold"] is None else f"{form['name']}: cannot hold: {form['cannot_hold']}"
+            )
+        return
+    if path is None:
+        raise typer.BadParameter("give a path, or --forms", param_hint="PATH")
     found = run(path)
     if as_json:
         print(dumps_pretty(found).decode())

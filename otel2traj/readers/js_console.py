@@ -16,6 +16,7 @@ _SIGNS: Final = re.compile(rb"^\s*(?:traceId|parentSpanContext|instrumentationSc
 
 class JsConsole:
     name = "js-console"
+    loses = "nested values; it is refused"
 
     def recognises(self, head: Head) -> bool:
         return _SIGNS.search(head.data) is not None

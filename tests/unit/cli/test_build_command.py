@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from otel2traj.readers import READERS
+from otel2traj.readers.wire_files import WIRE_READERS
 from tests.attempt_factory import AttemptFactory, chat_response, model_span, otlp
 
 
@@ -169,3 +171,11 @@ def test_a_target_that_cannot_be_written_is_an_error_with_words(attempt: Path, t
     assert run.returncode == 3
     assert "cannot write trajectory.json" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_info_lists_every_form_and_what_it_cannot_hold(tmp_path: Path) -> None:
+    listed = json.loads(otel2traj("info", "--forms", "--json").stdout)
+    assert [form["name"] for form in listed] == [*READERS.names(), *WIRE_READERS.names()]
+    assert "codex-rollout: cannot hold: what each call was sent" in otel2traj("info", "--forms").stdout
+    assert otel2traj("info").returncode == 2
+    assert otel2traj("info", "--forms", tmp_path).returncode == 2
