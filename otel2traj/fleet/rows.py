@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, Protocol, cast
 
+from .. import prices
 from ..canonical import JsonObject, JsonValue, dumps
 from ..messages import Message, Part, PartKind, read_answer, read_instructions, read_recorded
 from ..model.trajectory import Header, Step, StepKind, StepSink, Summary, TrajectoryStatus
 from ..outcome import OutcomeReader
 from ..timestamps import format_ns, parse_ns
-from ..writers import prices
 from ..writers.tables import Row, failure_rows, input_rows, link_rows, log_rows, source_rows, step_row
 from ..writers.trajectory import TrajectoryWriter
 from .schema import INLINE_BYTES, NO_DAY, TABLES, text_columns

@@ -12,9 +12,9 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ..canonical import JsonObject, sha256_canonical
-from ..model.ledger_cost import RATE_UNIT, usd
-from ..timestamps import format_ns
+from .canonical import JsonObject, sha256_canonical
+from .model.ledger_cost import RATE_UNIT, usd
+from .timestamps import format_ns
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
