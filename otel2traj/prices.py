@@ -43,6 +43,14 @@ def source() -> JsonObject:
 
 
 @cache
+def label() -> str:
+    """The package of the table with its version, for people."""
+    from importlib.metadata import version
+
+    return f"{PACKAGE} {version(PACKAGE)}"
+
+
+@cache
 def _table() -> DataSnapshot:
     # Not `get_snapshot()`: another part of the process may have put prices from the network there. The package root
     # also loads an HTTP client for its update function, which is never called here.
