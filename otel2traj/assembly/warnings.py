@@ -66,6 +66,7 @@ CODES: Final[dict[str, str]] = {
     "unfinished_span": "A span began and its end was never recorded.",
     "unjoined_wire_call": "No identifier joins a wire call to a model span.",
     "unknown_input": "No identifier tells which Input a step or a file change belongs to.",
+    "unknown_operation": "A span holds a model's answer under an operation that no dialect knows; it is no step.",
     "unknown_outcome": "A tool ran and its result is recorded, but no record tells whether it succeeded.",
     "unread_body": "The body of a response is of no known form; it is kept whole, and nothing was read of it.",
     "unread_folder": "A folder among those of the Inputs whose name is none of theirs; not read.",
