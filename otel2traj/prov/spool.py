@@ -14,7 +14,7 @@ from typing import BinaryIO, Final, cast
 from ..canonical import canonical_bytes, loads
 
 Place = tuple[str, ...]
-LIMIT: Final = 48 << 20
+LIMIT: Final = 24 << 20
 """Bytes of statements that are held before they go to a file."""
 _OVERHEAD: Final = 400
 """What holding one costs beside its bytes."""
@@ -38,7 +38,7 @@ class Spool:
         before = self._held.get(place)
         if before is not None and once and before != statement:
             raise Differs("/".join(place))
-        self._held[place] = statement
+        self._held[place] = bytes(memoryview(statement))  # a copy of the right size: orjson's bytes keep their buffer
         if before is None:
             self._size += len(statement) + _OVERHEAD
             if self._size > self._limit:

@@ -111,7 +111,7 @@ def validate(
     those of `validate_linkage`; `again` projects the AER from its evidence once more, given the one that is checked."""
     document, unreadable = (None, []) if prov is None else _structure.parse(prov)
     sems_given = [list(sem) for sem in sems]
-    last = _derived_again(document, aer, sems_given, again)
+    last = _derived_again(prov, document, aer, sems_given, again)
     results = [not_run("1", "no AER was given") if aer is None else passed_or_failed("1", validate_aer(aer))]
     index: AerIndex | None = None
     if aer is not None:
@@ -132,7 +132,7 @@ def validate(
         )
         why = "no PROV document was given" if prov is None else "the document cannot be read"
         return [*results, *(not_run(tier, why) for tier in ("3b", "3c", "3d", "4", "5")), last]
-    results.append(passed_or_failed("3a", validate_structure(prov)))
+    results.append(passed_or_failed("3a", validate_structure(prov, None if unreadable else document)))
     results.append(passed_or_failed("3b", validate_constraints(document)))
     ours = is_ours(document)
     foreign = "the document is not of the apv namespace"
@@ -154,12 +154,16 @@ def _not_about(tier: TierResult) -> TierResult:
 
 
 def _derived_again(
-    document: JsonObject | None, aer: Sequence[bytes] | None, sems: Sequence[Sequence[bytes]], again: Project | None
+    data: bytes | None,
+    document: JsonObject | None,
+    aer: Sequence[bytes] | None,
+    sems: Sequence[Sequence[bytes]],
+    again: Project | None,
 ) -> TierResult:
     if aer is None:
         return not_run("6", "no AER was given")
     findings = other_version(aer, f"otel2traj {__version__}")
-    findings += validate_derivation(document, aer, sems)
+    findings += validate_derivation(document, aer, sems, data)
     remarks = []
     if again is None:
         remarks.append("the AER was not derived again: no evidence was given")
