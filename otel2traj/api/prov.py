@@ -13,13 +13,14 @@ from typing import Any, BinaryIO, cast
 
 from ..canonical import loads
 from ..corpus.cases import fixtures
-from ..errors import EvidenceError
+from ..errors import EvidenceError, UsageError
 from ..files import whole
 from ..prov.aer import AerProjector
 from ..prov.constraints import check_document, read_provn
 from ..prov.engine import Options, write_prov
 from ..prov.sem import derive_sem
 from ..prov.validate import TierResult, not_run, passed_or_failed, validate
+from ..prov.why import Claim, explain
 from ..readers.attempt import safe_join
 from .record_bytes import RecordBytes
 from .source import drive
@@ -114,6 +115,25 @@ def check(
             roundtrip=roundtrip,
             again=lambda aer: _again(evidence, aer),
         )
+
+
+def why(file: Path, query: str, *, aer: Path | None = None, evidence: Path | None = None) -> Iterator[Claim]:
+    """The claims of a document that a statement's id, a pointer or a text means, each with its chain to the bytes.
+
+    Without an AER it is made again from the evidence. Raises `UsageError` without either, `EvidenceError` where
+    something cannot be read or nothing is meant.
+    """
+    document = loads(_bytes(file))
+    if not isinstance(document, dict):
+        raise EvidenceError(f"{file.name} is no PROV-JSON document", code="prov.form")
+    if aer is None and evidence is None:
+        raise UsageError("no AER and no evidence", hint="give --aer, --evidence or both")
+    lines = _again(evidence, []) if aer is None and evidence is not None else _bytes(cast(Path, aer)).splitlines(True)
+    if evidence is None:
+        yield from explain(document, lines, query)
+        return
+    with RecordBytes(evidence if evidence.is_dir() else evidence.parent) as source:
+        yield from explain(document, lines, query, source)
 
 
 def _again(path: Path, aer: Sequence[bytes]) -> list[bytes]:

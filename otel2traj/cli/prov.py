@@ -68,3 +68,24 @@ def validate(
     ran = sum(result.status != "not_run" for result in results)
     print(f"{file.name}: {ran} of {len(results)} tiers ran, {len(failed)} failed", file=sys.stderr)
     sys.exit(1 if failed else 0)
+
+
+@group.command()
+def why(
+    document: Annotated[Path, typer.Argument(help="A PROV-JSON document.")],
+    claim: Annotated[str, typer.Argument(help="The id of a statement, a pointer into the AER, or a text of the run.")],
+    aer: Annotated[Path | None, typer.Option("--aer", help="The AER it was derived from.")] = None,
+    evidence: Annotated[Path | None, typer.Option("--evidence", help="The attempt: the bytes are opened.")] = None,
+    limit: Annotated[int, typer.Option(help="So many claims are printed.")] = 10,
+) -> None:
+    """Print the chain from a claim to the recorded bytes. Exit 0 all holds, 1 something does not, 3 not readable."""
+    from ..api import prov
+    from ..prov.why import lines_of
+
+    claims = list(prov.why(document, claim, aer=aer, evidence=evidence))
+    for one in claims[:limit]:
+        print("\n".join(lines_of(one)))
+    faults = sum(len(one.faults) for one in claims)
+    more = f", {len(claims) - limit} not shown" if len(claims) > limit else ""
+    print(f"{len(claims)} claims{more}, {faults} faults", file=sys.stderr)
+    sys.exit(1 if faults else 0)
