@@ -19,9 +19,10 @@ from ..prov.aer import AerProjector
 from ..prov.constraints import check_document, read_provn
 from ..prov.engine import Options, write_prov
 from ..prov.sem import derive_sem
-from ..prov.validate import TierResult, not_run, passed_or_failed, validate
+from ..prov.validate import TierResult, compare_records, not_run, passed_or_failed, validate
 from ..prov.why import Claim, explain
 from ..readers.attempt import safe_join
+from ..stored import is_stored
 from .record_bytes import RecordBytes
 from .source import drive
 
@@ -47,21 +48,55 @@ def export(
     profile: str = "default",
     emit_content: bool = False,
     inference: bool = True,
+    evidence: Path | None = None,
 ) -> Exported:
     """Write the PROV-JSON of an attempt directory, a trace file or a saved trajectory; AER and SEM too where asked.
+
+    A saved trajectory is a source of its own: what it says is derived, not observed, and it is the only file cited.
+    With the `evidence` that it was made from, that is read instead, and has to give the same record.
 
     Each step is projected and forgotten; the AER lies in a file, never in memory. Raises `EvidenceError` where nothing
     can be read or a file cannot be written, `UsageError` for an unknown profile.
     """
     with _written(aer) as record:
-        projector = AerProjector(record, ORIGIN, path.resolve().name, fixtures=fixtures(path))
-        drive(path, projector, inference=inference)
+        if evidence is None:
+            projector = _projector(path, record, ORIGIN, path.resolve().name)
+            drive(path, projector, inference=inference)
+        else:
+            projector = _verified(path, evidence, record, inference=inference)
         with _written(sem) as semantics:
             for line in derive_sem(_lines(record), profile):
                 semantics.write(line)
             options = Options(emit_content=emit_content)
             write_prov(out, _lines(record), [_lines(semantics)], options)
     return Exported(projector.execution_id, str(projector.digest), projector.issues)
+
+
+def _projector(path: Path, out: BinaryIO, origin: str, attempt: str) -> AerProjector:
+    """The projection of what lies at a path; of a saved trajectory, one that cites nothing but the file."""
+    saved = None
+    if is_stored(path):
+        digest = _digest(path.parent, path.name)
+        saved = {"path": path.name, "length": path.stat().st_size, "sha256": digest}
+    return AerProjector(out, origin, attempt, fixtures=fixtures(path), saved=saved)
+
+
+def _verified(path: Path, evidence: Path, record: BinaryIO, *, inference: bool) -> AerProjector:
+    """The AER of the evidence, where the saved trajectory at `path` tells the same. Raises `EvidenceError` else."""
+    if not is_stored(path):
+        raise UsageError(f"{path.name} is no saved trajectory", hint="leave --evidence away: it is read itself")
+    told = BytesIO()
+    named = (ORIGIN, evidence.resolve().name)
+    drive(path, AerProjector(told, *named, fixtures=fixtures(evidence)), inference=inference)
+    projector = AerProjector(record, *named, fixtures=fixtures(evidence))
+    drive(evidence, projector, inference=inference)
+    found = compare_records("derivation.aer", told.getvalue().splitlines(keepends=True), list(_lines(record)))
+    if found:
+        first = f"{found[0].pointer}: {found[0].message}"
+        raise EvidenceError(
+            f"{path.name} is not what its evidence gives: {first}", hint="build it again, or export DIR"
+        )
+    return projector
 
 
 def export_file(path: Path, target: Path, **options: Any) -> Exported:
@@ -142,12 +177,8 @@ def _again(path: Path, aer: Sequence[bytes]) -> list[bytes]:
     named = head if isinstance(head, dict) else {}
     out = BytesIO()
     origin, attempt = named.get("origin"), named.get("attempt")
-    projector = AerProjector(
-        out,
-        origin if isinstance(origin, str) else ORIGIN,
-        attempt if isinstance(attempt, str) else path.resolve().name,
-        fixtures=fixtures(path),
-    )
+    origin = origin if isinstance(origin, str) else ORIGIN
+    projector = _projector(path, out, origin, attempt if isinstance(attempt, str) else path.resolve().name)
     drive(path, projector)
     return out.getvalue().splitlines(keepends=True)
 

@@ -25,11 +25,14 @@ def export(
     sem: Annotated[Path | None, typer.Option("--sem", help="Write the annotations here as well.")] = None,
     profile: Annotated[str, typer.Option(help="Semantics profile: default or injection.")] = "default",
     emit_content: Annotated[bool, typer.Option("--emit-content", help="Put message text into the document.")] = False,
+    evidence: Annotated[
+        Path | None, typer.Option("--evidence", help="What a saved trajectory was made from: read, and compared.")
+    ] = None,
 ) -> None:
     """Write one PROV-JSON document. Exit 0 written, 2 unknown profile, 3 nothing readable."""
     from ..api import prov
 
-    options = {"aer": aer, "sem": sem, "profile": profile, "emit_content": emit_content}
+    options = {"aer": aer, "sem": sem, "profile": profile, "emit_content": emit_content, "evidence": evidence}
     if output is None:
         done = prov.export(path, sys.stdout.buffer, **options)  # type: ignore[arg-type]
         sys.stdout.buffer.flush()

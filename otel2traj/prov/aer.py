@@ -7,6 +7,7 @@ they say.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
 from .. import __version__
@@ -19,7 +20,7 @@ from .executions import Executions
 from .identity import execution_id
 from .messages import Messages, Response
 from .plain import Redact
-from .pointers import by_of, identify, pointers
+from .pointers import answered, by_of, identify, pointers, requested
 from .records import Record
 from .state import State
 
@@ -35,8 +36,10 @@ class AerProjector:
         *,
         fixtures: Sequence[JsonObject] = (),
         redact: Redact | None = None,
+        saved: JsonObject | None = None,
     ) -> None:
-        self._state = State(out, redact)
+        self._state = State(out, redact, saved)
+        self._saved = saved
         self._messages = Messages(self._state)
         self._executions = Executions(self._state)
         self._origin, self._attempt = origin, attempt_path
@@ -87,8 +90,14 @@ class AerProjector:
     def end(self, summary: Summary) -> None:
         told = any(is_harness_file(str(source.get("path"))) for source in summary.sources)
         harness = self._state.actor("harness", "harness", "config") if summary.inputs and told else None
+        if self._saved is not None:
+            summary = replace(summary, sources=[self._saved])
         Closing(self._state, self._header, harness).write(summary)
         self.issues = list(summary.warnings)
+        if self._saved is not None:
+            self.issues.append(
+                f"evidence_not_opened: all of this was read from {self._saved['path']}, a saved trajectory"
+            )
         if summary.error is not None:
             self.issues.append(f"{summary.error.get('type')}: {summary.error.get('message')}")
         self._state.writer.seal(self.issues, summary.status.value)
@@ -103,9 +112,9 @@ class AerProjector:
     def _model_step(self, step: Step) -> Response | None:
         by, source = by_of(step), pointers(step.evidence)
         call_id = self._state.new("mc")
-        request, after = self._messages.request(step, by, source)
+        request, after = self._messages.request(step, by, requested(source))
         model = None if step.model is None else self._state.actor("model", step.model, by)
-        response = self._messages.response(step, by, source)
+        response = self._messages.response(step, by, answered(source))
         record = Record("model_call", call_id, by, source=source)
         record.say_or_miss("model", model, by)
         self._state.agent_and_scope(record, step)
@@ -121,7 +130,7 @@ class AerProjector:
         record.after("history_names_call", after)
         self._state.writer.write(record)
         if response is not None:
-            self._decision(step, record, response, source)
+            self._decision(step, record, response, answered(source))
         return response
 
     def _outcome(self, record: Record, step: Step, response: Response | None, by: str) -> None:

@@ -28,6 +28,23 @@ def pointers(evidence: JsonObject) -> list[JsonObject]:
     return out
 
 
+_ANSWERS: Final = frozenset({"response", "error", "span_end", "span_error"})
+_ASKS: Final = frozenset({"request", "span_start"})
+
+
+def requested(source: list[JsonObject]) -> list[JsonObject]:
+    """The pointers that a request may be cited from: never a response. What a recorder says at the end of a call may
+    repeat the request, and is cited where no request was recorded as such."""
+    asked = any(one.get("what") == "request" for one in source)
+    left = [one for one in source if one.get("what") not in (_ANSWERS if asked else {"response", "error"})]
+    return left or source
+
+
+def answered(source: list[JsonObject]) -> list[JsonObject]:
+    """The pointers that a response may be cited from: never a request, nor the start of a call."""
+    return [one for one in source if one.get("what") not in _ASKS] or source
+
+
 def by_of(step: Step) -> str:
     """Who recorded a model call: the wire where it was seen there, else the agent's own telemetry."""
     return "source" if step.source is StepSource.FRAMEWORK else "interceptor"

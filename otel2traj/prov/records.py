@@ -112,14 +112,17 @@ def cited(name: str, producer: str | None) -> str:
 class AerWriter:
     """Writes records one by one and forgets them; keeps a running digest and a count."""
 
-    def __init__(self, out: BinaryIO, redact: Redact | None = None) -> None:
+    def __init__(self, out: BinaryIO, redact: Redact | None = None, saved: JsonObject | None = None) -> None:
         self._out = out
+        self._saved = saved
         self._redact = redact
         self._hash = hashlib.sha256()
         self._count = 0
         self.digest: str | None = None
 
     def write(self, record: Record) -> None:
+        if self._saved is not None:
+            _restated(record, self._saved)
         line = canonical_plain(record.data, self._redact) + b"\n"
         self._hash.update(line)
         self._count += 1
@@ -141,3 +144,14 @@ class AerWriter:
         }
         self._out.write(canonical_plain(record, self._redact) + b"\n")
         return self.digest
+
+
+def _restated(record: Record, saved: JsonObject) -> None:
+    """What a saved trajectory says was observed is what the trajectory says: nobody opened what it was made from."""
+    data = record.data
+    for how in (data, *data["fields"].values()):
+        if how["class"] == EvidenceClass.OBSERVED.value:
+            how.update({"class": _class("saved_trajectory"), "by": "adapter", "rule": rule_id("saved_trajectory")})
+    if data.get("role") != "raw":
+        whole = {"path": saved["path"], "offset": 0, "length": saved["length"], "sha256": saved["sha256"]}
+        data["source"] = [{**whole, "what": "trajectory"}]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
+from ..canonical import JsonObject
 from ..model.trajectory import Step
 from ..model.unknown import UnknownReason
 from .plain import Redact
@@ -13,8 +14,8 @@ from .records import AerWriter, Record
 class State:
     """Counters and names of one execution, and the writer that its records go to."""
 
-    def __init__(self, out: BinaryIO, redact: Redact | None) -> None:
-        self.writer = AerWriter(out, redact)
+    def __init__(self, out: BinaryIO, redact: Redact | None, saved: JsonObject | None = None) -> None:
+        self.writer = AerWriter(out, redact, saved)
         self.scopes: set[str] = set()
         self._counts: dict[str, int] = {}
         self._actors: dict[tuple[str, str], str] = {}

@@ -165,7 +165,7 @@ def _needles(value: Any) -> list[str]:
     if isinstance(value, dict):
         value = {key: item for key, item in value.items() if key not in _MADE_HERE}
     found = [one for one in strings(value) if one != ""]
-    return sorted(set(found), key=len, reverse=True)[:_NEEDLES]
+    return sorted(set(found), key=lambda one: (-len(one), one))[:_NEEDLES]
 
 
 def _range(source: JsonObject, wanted: list[str], read: Read | None) -> Range:

@@ -191,6 +191,7 @@ __all__ = [
     "NotRun",
     "Read",
     "TierResult",
+    "compare_records",
     "not_run",
     "passed_or_failed",
     "validate",

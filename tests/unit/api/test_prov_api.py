@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from otel2traj.api import prov
+from otel2traj.api.build import build_path
 from otel2traj.errors import EvidenceError, UsageError
 
 CASE = "evaluation/case.json"
@@ -119,3 +120,26 @@ def test_a_document_of_others_is_checked_as_far_as_it_goes(tmp_path: Path) -> No
         **dict.fromkeys(("3a", "3b", "3d"), "passed"),
         **dict.fromkeys(("1", "2", "3c", "4", "5", "6"), "not_run"),
     }
+
+
+def test_a_saved_trajectory_launders_nothing(tmp_path: Path) -> None:
+    """Without evidence nothing in it is observed and it is the only source; with evidence an edit is refused."""
+    saved = tmp_path / "trajectory.json"
+    build_path(ATTEMPT, output=saved)
+    target = exported(tmp_path, saved)
+    lines = [json.loads(line) for line in (tmp_path / "one.aer.jsonl").read_bytes().splitlines()]
+    ways = [how["class"] for one in lines for how in (one, *one.get("fields", {}).values())]
+    assert "O" not in ways
+    assert {place["path"] for one in lines for place in one.get("source", [])} == {"trajectory.json"}
+    assert [one["path"] for one in lines if one.get("role") == "raw"] == ["trajectory.json"]
+    assert any(issue.startswith("evidence_not_opened") for issue in lines[-1]["issues"])
+    assert b"apv:Observed" not in target.read_bytes()
+    results = prov.check(target, aer=tmp_path / "one.aer.jsonl", evidence=saved, roundtrip=False)
+    assert [one.findings for one in results if one.findings] == []
+    prov.export_file(saved, target, evidence=ATTEMPT)
+    assert target.read_bytes() == exported_bytes(ATTEMPT)
+    saved.write_bytes(saved.read_bytes().replace(b"slow_lookup", b"fast_lookup"))
+    with pytest.raises(EvidenceError, match="not what its evidence gives"):
+        prov.export_file(saved, target, evidence=ATTEMPT)
+    with pytest.raises(UsageError, match="no saved trajectory"):
+        prov.export_file(ATTEMPT, target, evidence=ATTEMPT)

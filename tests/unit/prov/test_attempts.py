@@ -92,3 +92,20 @@ def test_a_decision_is_what_the_answer_shows_and_nothing_else(output: JsonObject
     (decision,) = [record for record in found.values() if record["kind"] == "decision"]
     assert decision.get("outcome") == outcome
     assert ("outcome" in decision["unknown"]) is (outcome is None)
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS[:12], ids=lambda path: path.parent.name)
+def test_requests_cite_requests_and_responses_cite_responses(attempt: Path) -> None:
+    with TemporaryDirectory() as folder:
+        try:
+            prov.export(attempt, io.BytesIO(), aer=Path(folder) / "aer")
+        except EvidenceError:
+            return
+        found = [loads(line) for line in (Path(folder) / "aer").read_bytes().splitlines()]
+    for record in found:
+        assert isinstance(record, dict)
+        cited = {one["what"] for one in record.get("source", ())}
+        if record.get("direction") == "request" or record.get("role") in ("request", "tool_definitions"):
+            assert not cited & {"response", "error"}
+        elif record.get("direction") == "response":
+            assert not cited & {"request", "span_start"}
