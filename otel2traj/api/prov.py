@@ -18,8 +18,9 @@ from ..files import whole
 from ..prov.aer import AerProjector
 from ..prov.constraints import check_document, read_provn
 from ..prov.engine import Options, write_prov
+from ..prov.prov_o import to_trig
 from ..prov.sem import derive_sem
-from ..prov.validate import TierResult, compare_records, not_run, passed_or_failed, validate
+from ..prov.validate import TierResult, compare_records, is_ours, not_run, passed_or_failed, validate
 from ..prov.why import Claim, explain
 from ..readers.attempt import safe_join
 from ..stored import is_stored
@@ -169,6 +170,17 @@ def why(file: Path, query: str, *, aer: Path | None = None, evidence: Path | Non
         return
     with RecordBytes(evidence if evidence.is_dir() else evidence.parent) as source:
         yield from explain(document, lines, query, source)
+
+
+def rdf(file: Path) -> Iterator[str]:
+    """The lines of a document in TriG. Raises `EvidenceError` for one that was not written here."""
+    document = loads(_bytes(file))
+    if not isinstance(document, dict) or not is_ours(document):
+        raise EvidenceError(f"{file.name} is no document of the apv namespace", code="prov.form")
+    try:
+        yield from to_trig(document)
+    except (KeyError, TypeError, ValueError) as err:
+        raise EvidenceError(f"{file.name} is malformed", code="prov.form", hint="otel2traj prov validate it") from err
 
 
 def _again(path: Path, aer: Sequence[bytes]) -> list[bytes]:

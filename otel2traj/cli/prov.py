@@ -74,6 +74,15 @@ def validate(
 
 
 @group.command()
+def rdf(document: Annotated[Path, typer.Argument(help="A PROV-JSON document that was written here.")]) -> None:
+    """Print a document as PROV-O (TriG), with plain and qualified triples. Exit 0 printed, 3 not readable."""
+    from ..api import prov
+
+    for line in prov.rdf(document):
+        sys.stdout.write(line)
+
+
+@group.command()
 def why(
     document: Annotated[Path, typer.Argument(help="A PROV-JSON document.")],
     claim: Annotated[str, typer.Argument(help="The id of a statement, a pointer into the AER, or a text of the run.")],

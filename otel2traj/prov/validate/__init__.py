@@ -192,6 +192,7 @@ __all__ = [
     "Read",
     "TierResult",
     "compare_records",
+    "is_ours",
     "not_run",
     "passed_or_failed",
     "validate",
