@@ -67,8 +67,8 @@ def good_ledger() -> bytes:
     """The good ledger, the same whichever price table is installed."""
     table = {"package": "genai-prices", "version": "0.0.0"}
     with (
-        patch("otel2traj.writers.prices.rate", lambda model, first, last: (dict(RATE), None)),
-        patch("otel2traj.writers.prices.source", lambda: table),
+        patch("otel2traj.prices.rate", lambda model, first, last: (dict(RATE), None)),
+        patch("otel2traj.prices.source", lambda: table),
     ):
         return export(good_trajectory())
 

@@ -29,6 +29,8 @@ Progress = Callable[[str, int], None]
 Sinks = Callable[[str | None], list[StepSink]]
 """Makes the sinks for the trajectory of a conversation, by its name."""
 _LONGEST_NAME = 200
+_OF_ATTEMPTS: Final = frozenset({"network.jsonl", "run.json", "otel.jsonl", "otel-logs.jsonl"})
+"""Files that make their folder an attempt; the last two are how the receiver writes one."""
 _Task = tuple[Path, Path, bool, Path | None, bool]
 
 
@@ -281,7 +283,7 @@ def walk_attempts(root: Path) -> Iterator[Path]:
 def holds_attempt(folders: Iterable[str], files: Iterable[str]) -> bool:
     """Whether a folder with these names in it is an attempt."""
     names = set(folders)
-    layout = {"steps", "evaluation"} & names or {"network.jsonl", "run.json"} & set(files)
+    layout = {"steps", "evaluation"} & names or _OF_ATTEMPTS & set(files)
     return bool(layout) or any(name.startswith("invocation-") for name in names)
 
 
@@ -296,7 +298,9 @@ def build_many(
         raise UsageError("--recursive needs --write or -o DIR", hint="say where the trajectories go")
     attempts = find_attempts(root)
     if not attempts:
-        raise EvidenceError(f"there is no attempt below {root}", hint="an attempt has steps/, evaluation/ or run.json")
+        raise EvidenceError(
+            f"there is no attempt below {root}", hint="an attempt has steps/, evaluation/, run.json or otel.jsonl"
+        )
     tasks = [(path, root, write, output, inference) for path in attempts]
     if jobs == 1:
         yield from map(_build_one, tasks)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
+from .. import prices
 from ..auditors.matching.compare import RunDifference, compare
 from ..auditors.matching.difference import StepChange, Total, step_changes, totals
 from ..auditors.matching.marks import MarkSink
@@ -16,7 +17,6 @@ from ..model.trajectory import Collect, Trajectory
 from ..outcome import Outcome, OutcomeReader
 from ..renderers import diff as rendered
 from ..timestamps import parse_ns
-from ..writers import prices
 from .source import drive
 
 

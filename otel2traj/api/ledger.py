@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from .. import prices
 from ..auditors.ledger import Options, Replay, Report, Verdict, Walk, replay
 from ..auditors.ledger import audit as audit_lines
 from ..auditors.ledger.chain import LINK, OWN
@@ -23,7 +24,6 @@ from ..model.finding import Finding, Severity
 from ..model.ledger import CHAIN, EventType, seal, state_hash
 from ..model.ledger_cost import Totals
 from ..model.statement import statement
-from ..writers import prices
 from ..writers.ledger import LedgerSink
 from ..writers.ledger_append import Tail, append_line
 from .source import drive

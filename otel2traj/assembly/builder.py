@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from ..canonical import JsonObject, JsonValue
 from ..evidence import Index
@@ -34,6 +35,9 @@ from .model_step import ModelParts, ModelStepReader
 from .plan import Plan
 from .readings import Readings
 from .tool_logs import ToolLogs, notice_at
+
+FOR_TOOLS: Final = frozenset({"tool_calls", "tool_call", "tool_use", "tool-calls", "function_call"})
+"""Finish reasons of an answer that ends in tool calls, by any API."""
 
 
 class Builder:
@@ -73,6 +77,7 @@ class Builder:
                 span = self._ranges.setdefault(step.input_ordinal, [step.step_id, step.step_id])
                 span[1] = step.step_id
             self._times(step)
+            self._stop(step)
             yield step
         yield self._summary()
 
@@ -85,6 +90,13 @@ class Builder:
             self._notices.append(Notice("unreadable_time", f"the end of step {step.step_id} is no time"))
         if step.kind is StepKind.TOOL_ONLY and started is None:
             self._notices.append(Notice("unreadable_time", f"step {step.step_id} has no readable start time"))
+
+    def _stop(self, step: Step) -> None:
+        output = step.output
+        told = str(output.get("finish_reason") or "").casefold()
+        if told in FOR_TOOLS and not any(output.get(name) for name in ("tool_calls", "choices", "other_parts")):
+            message = f"step {step.step_id} stopped for tools ({told}), and no tool call of it is recorded"
+            self._notices.append(Notice("unrecorded_tool_calls", message, lossy=False))
 
     # the header
 

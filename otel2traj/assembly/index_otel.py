@@ -65,6 +65,7 @@ def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecor
         index.log_key_spans[(source.ordinal or "", found.log_key)] = head
     if found.role is None:
         index.counts["spans.unrecognised"] += 1
+        _note_likeness(index, span)
     if span.dropped_attributes or span.dropped_events:
         index.notices.append(
             Notice(
@@ -75,6 +76,19 @@ def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecor
                 span.ref.line,
             )
         )
+
+
+def _note_likeness(index: Index, span: SpanRecord) -> None:
+    """A span that no dialect gives a role and that looks like a call or an execution is counted; one that holds a
+    model's answer under an operation that nobody knows is told of."""
+    like = dialects.likeness(span.attributes)
+    if like is None:
+        return
+    index.counts[f"spans.unread_{like}_like"] += 1
+    operation = span.attributes.get("gen_ai.operation.name")
+    if like == "model" and operation is not None:
+        message = f"span {span.span_id} holds a model's answer; its operation {operation!r} is not known"
+        index.notices.append(Notice("unknown_operation", message, span.ref.source, span.ref.line))
 
 
 def _ended(span: SpanRecord) -> bool:

@@ -69,6 +69,10 @@ def _lines(found: dict[str, Any]) -> list[str]:
     if found["contradicted"]:
         told = ", ".join(f"{count} in {respect}" for respect, count in found["contradicted"].items())
         out.append(f"ambiguous links whose records contradict each other: {told}")
+    for like, what in (("model", "model calls"), ("tool", "tool executions")):
+        unread = found["counts"].get(f"spans.unread_{like}_like", 0)
+        if unread:
+            out.append(f"{unread} spans look like {what} and are given no role by any dialect")
     if found["missing"]:
         out.append("missing:")
     last = None

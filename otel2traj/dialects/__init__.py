@@ -25,6 +25,8 @@ from .crewai_native import CREWAI_NATIVE
 from .exceptions import put_exception
 from .front import Front, Seen
 from .gemini_cli import GEMINI_CLI, GEMINI_CLI_LOGS
+from .generic import GENERIC
+from .generic import likeness as likeness
 from .github_copilot import GITHUB_COPILOT
 from .google_adk_v1 import GOOGLE_ADK_V1
 from .google_adk_v2 import GOOGLE_ADK_V2
@@ -125,6 +127,7 @@ DIALECTS: Registry[Dialect] = Registry(
     OTEL_GENAI_1_37,
     OTEL_GENAI_EVENTS,
     OTEL_GENAI_PRE_1_28,
+    GENERIC,
 )
 
 LOG_DIALECTS: Registry[LogDialect] = Registry(

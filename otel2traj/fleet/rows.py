@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, Protocol, cast
 
+from .. import prices
 from ..canonical import JsonObject, JsonValue, dumps
 from ..messages import Message, Part, PartKind, read_answer, read_instructions, read_recorded
 from ..model.trajectory import Header, Step, StepKind, StepSink, Summary, TrajectoryStatus
 from ..outcome import OutcomeReader
 from ..timestamps import format_ns, parse_ns
-from ..writers import prices
-from ..writers.tables import Row, link_rows, log_rows, source_rows, step_row
+from ..writers.tables import Row, failure_rows, input_rows, link_rows, log_rows, source_rows, step_row
 from ..writers.trajectory import TrajectoryWriter
 from .schema import INLINE_BYTES, NO_DAY, TABLES, text_columns
 
@@ -95,10 +95,9 @@ class RunRows:
         self._document.end(summary)
         self._outcome.end(summary)
         outcome, header, coverage = self._outcome.outcome, self._header, summary.coverage
-        for position, failure in enumerate(outcome.failures):
-            names = ("step_id", "kind", "code", "message", "model", "tool_call_id", "recovered", "http_status")
-            row = {name: getattr(failure, name) for name in (*names, "exit_code", "pointer")}
-            row |= {"position": position, "agent_name": failure.agent, "tool_name": failure.tool}
+        for row in input_rows(summary, outcome):
+            self._add("inputs", row)
+        for row in failure_rows(summary, outcome):
             self._add("failures", row)
         for position, warning in enumerate(summary.warnings):
             code, _, message = warning.partition(": ")

@@ -11,7 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ..writers.tables import LINK_COLUMNS, LOG_COLUMNS, SOURCE_COLUMNS, STEP_COLUMNS, Columns
+from ..writers.tables import (
+    FAILURE_COLUMNS,
+    INPUT_COLUMNS,
+    LINK_COLUMNS,
+    LOG_COLUMNS,
+    SOURCE_COLUMNS,
+    STEP_COLUMNS,
+    Columns,
+)
 
 SCHEMA: Final = "otel2traj.dataset.v1"
 """Raised with any change of a column; a data set of another version is not mixed with this one."""
@@ -20,6 +28,7 @@ INLINE_BYTES: Final = 1024
 NO_DAY: Final = "__HIVE_DEFAULT_PARTITION__"
 """The partition of runs without a readable time, by the name that engines read as NULL."""
 
+_ARROW_OF: Final = {"bool_": "bool"}
 _TIMES: Final = {"started_at": "time", "ended_at": "time"}
 _SPOKEN: Final = ("text", "reasoning")
 
@@ -95,23 +104,15 @@ TOOL_CALLS: Final[Columns] = (
 )
 """One row for each tool log of a step: an execution, or the fact that none was observed."""
 
-FAILURES: Final[Columns] = (
-    ("position", "int64"),
-    ("step_id", "int64"),
-    ("kind", "string"),
-    ("code", "string"),
-    ("message", "text"),
-    ("agent_name", "string"),
-    ("model", "string"),
-    ("tool_name", "string"),
-    ("tool_call_id", "string"),
-    ("recovered", "bool"),
-    ("http_status", "int64"),
-    ("exit_code", "int64"),
-    ("pointer", "string"),
+_LONG: Final = frozenset({"message", "stack", "records", "error_message", "prompt", "result", "changed_paths"})
+FAILURES: Final[Columns] = tuple(
+    (name, "text" if name in _LONG else _ARROW_OF.get(kind, kind)) for name, kind in FAILURE_COLUMNS
 )
 """Every recorded failure of a run in recorded order, as `otel2traj.outcome` reads it. `recovered`: whether the run went
 on from it; null where that is not known."""
+
+INPUTS: Final[Columns] = tuple((name, "text" if name in _LONG else kind) for name, kind in INPUT_COLUMNS)
+"""One row for each prompt that was sent to the agent, and how it ended."""
 
 TABLES: Final[Mapping[str, Columns]] = {
     "runs": RUNS,
@@ -119,6 +120,7 @@ TABLES: Final[Mapping[str, Columns]] = {
     "messages": MESSAGES,
     "tool_calls": TOOL_CALLS,
     "links": LINK_COLUMNS,
+    "inputs": INPUTS,
     "failures": FAILURES,
     "warnings": (("position", "int64"), ("code", "string"), ("message", "text")),
     "sources": SOURCE_COLUMNS,

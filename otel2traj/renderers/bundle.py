@@ -15,12 +15,14 @@ from hashlib import blake2b, sha256
 from tempfile import SpooledTemporaryFile
 from typing import Any, Final
 
+from .. import prices
 from ..canonical import JsonObject, JsonValue, dumps
 from ..model.codec import coverage_to_json, sdk_input_to_json, step_to_json
 from ..model.trajectory import Header, Step, Summary
 from .glance import Glance, ended_words, gap_words, title
 from .index import step_row
 from .safe import value_text
+from .words import cost_words
 
 PART: Final = 512 * 1024
 """Bytes of JSON after which a part is closed."""
@@ -154,6 +156,11 @@ class BundleSink:
             "seconds": glance.seconds,
             "failures": len(outcome.failures),
             "unsure": len(outcome.unknowns),
+            "cost": [
+                None if glance.cost is None else cost_words(glance.cost),
+                glance.unpriced,
+                None if glance.cost is None else prices.label(),
+            ],
             "tokens": [glance.tokens_in, glance.tokens_out],
             "coverage": coverage_to_json(summary.coverage),
             "exact": glance.links.get("exact", 0),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 
 from ..canonical import JsonValue
 from ..model.link import ExecutionStatus
 from ..model.trajectory import Header, Step, StepKind, Summary, ToolLog
 from ..outcome import Ended, EndStatus, Failure, Gap, Outcome, OutcomeReader
 from .safe import value_text
+from .words import cost_of, cost_words
 
 
 def exit_words(log: ToolLog) -> str | None:
@@ -35,6 +37,10 @@ class Glance:
     inferred: int = 0
     tokens_in: int | None = None
     tokens_out: int | None = None
+    cost: Decimal | None = None
+    """US dollars of the calls that have a price; None where none has."""
+    unpriced: int = 0
+    """Calls whose cost is not known."""
     first: str | None = None
     last: str | None = None
     answer: JsonValue = None
@@ -58,6 +64,10 @@ class Glance:
         if isinstance(usage, dict):
             self.tokens_in = _plus(self.tokens_in, usage.get("input_tokens"))
             self.tokens_out = _plus(self.tokens_out, usage.get("output_tokens"))
+        amount, why = cost_of(step)
+        if amount is not None:
+            self.cost = amount if self.cost is None else self.cost + amount
+        self.unpriced += why is not None
         if step.output.get("text") not in (None, ""):
             self.answer = step.output["text"]
         self.first = self.first if self.first is not None else step.started_at
@@ -112,6 +122,16 @@ def ended_words(ended: Ended) -> tuple[str, str, str]:
 def _where(failure: Failure) -> str:
     kind = "" if failure.step_id is None else f"step {failure.step_id}: {failure.kind}: "
     return f"{kind}{failure.reason}" if failure.reason else kind.removesuffix(": ") or str(failure.kind)
+
+
+def total_cost(glance: Glance) -> str | None:
+    """What the calls of a run cost together; what has no price is counted beside it. None where nothing has one."""
+    if glance.cost is None:
+        return None
+    known = cost_words(glance.cost)
+    return (
+        known if not glance.unpriced else f"{known} and {glance.unpriced} of {glance.model_steps} calls without a price"
+    )
 
 
 def recovery_words(failure: Failure) -> str | None:

@@ -13,6 +13,7 @@ from ..outcome import step_failures
 from .glance import exit_words
 from .safe import value_text
 from .select import exit_failed
+from .words import cost_of, cost_words
 
 PREVIEW: Final = 160
 
@@ -50,12 +51,13 @@ def _short(value: JsonValue) -> str:
 
 def step_row(step: Step, number: Mapping[str, Callable[[str | None], int]], *, inference: bool) -> list[Any]:
     """`[id, ordinal, agent, kind, source, start, end, model, status, tokens in, tokens out, preview, logs, inferred,
-    failures]`; a failure is `[kind, reason, tool]`;
+    failures, cost]`; the cost is `$…`, else why it is not known, or None; a failure is `[kind, reason, tool]`;
     names stand as numbers into the lists of the index; a log is `[tool, execution, link, exit, exit failed, inferred,
     start, end]`.
     """
     usage = step.output.get("usage")
     counts = usage if isinstance(usage, dict) else {}
+    cost, why = cost_of(step)
     return [
         step.step_id,
         number["ordinals"](step.input_ordinal),
@@ -72,6 +74,7 @@ def step_row(step: Step, number: Mapping[str, Callable[[str | None], int]], *, i
         [_log(log, number["tools"], inference) for log in step.tool_logs],
         inference and "inferred_call" in step.evidence,
         [[failure.kind, failure.reason, failure.tool] for failure in step_failures(step)],
+        why if cost is None else cost_words(cost),
     ]
 
 

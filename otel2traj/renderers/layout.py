@@ -13,7 +13,7 @@ from .history import History
 from .messages import Piece, PieceKind, media_words, read_message, read_part
 from .safe import value_text
 from .select import exit_failed
-from .words import KEEP, clock, place_words, request_text, seconds, truncate_middle, usage_words
+from .words import KEEP, clock, cost_of, cost_words, place_words, request_text, seconds, truncate_middle, usage_words
 
 _STATUS = {
     ExecutionStatus.SUCCEEDED: ("✓ succeeded", Tone.GOOD),
@@ -166,6 +166,7 @@ def _head(step: Step, inference: bool) -> list[Block]:
         words.append(("✗ failed", Tone.BAD))
     elif step.status is StepStatus.INCOMPLETE:
         words.append(("? incomplete: no response recorded", Tone.WARN))
+    cost, _ = cost_of(step)
     facts: list[str | None] = [
         step.model,
         step.source,
@@ -173,6 +174,7 @@ def _head(step: Step, inference: bool) -> list[Block]:
         None if step.started_at is None else clock(step.started_at),
         seconds(step.started_at, step.ended_at),
         usage_words(step.output.get("usage")),
+        None if cost is None else cost_words(cost),
         None if step.output.get("finish_reason") is None else f"finish {step.output['finish_reason']}",
     ]
     out: list[Block] = [

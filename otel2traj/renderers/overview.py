@@ -6,7 +6,7 @@ from ..canonical import JsonObject
 from ..model.trajectory import Header, SdkInput, Summary, TrajectoryStatus
 from ..outcome import EndStatus, Failure, Gap, GapKind
 from .blocks import Block, Head, Line, Quote, Tone, Words
-from .glance import Glance, ended_words, gap_words, recovery_words, title
+from .glance import Glance, ended_words, gap_words, recovery_words, title, total_cost
 from .layout import joined
 from .safe import value_text
 from .words import ranges
@@ -64,6 +64,9 @@ def totals_words(glance: Glance) -> str:
     parts.append(count(glance.executions, "tool execution"))
     if glance.tokens_in is not None or glance.tokens_out is not None:
         parts.append(f"tokens {_n(glance.tokens_in)} in, {_n(glance.tokens_out)} out")
+    cost = total_cost(glance)
+    if cost is not None:
+        parts.append(f"cost {cost}")
     if glance.seconds is not None:
         parts.append(f"{glance.seconds:.3f} s")
     return " · ".join(parts)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 
+from .. import prices
 from ..canonical import JsonObject, JsonValue, ascii_text
 from ..messages import fold
-from ..model.trajectory import Step
+from ..model.ledger_cost import decimal_text
+from ..model.trajectory import Step, StepKind
+from ..timestamps import parse_ns
 
 LIMIT = 3000
 KEEP = 1500
@@ -53,6 +57,22 @@ def usage_words(usage: JsonValue) -> str | None:
     )
     said = [f"{usage[key]} {word}" for key, word in names if usage.get(key) is not None]
     return "tokens " + ", ".join(said) if said else None
+
+
+def cost_of(step: Step) -> tuple[Decimal | None, str | None]:
+    """US dollars of a model call by the pinned price table, or None and why it is not known; (None, None) for a step
+    that is no call."""
+    if step.kind is not StepKind.MODEL:
+        return None, None
+    usage = step.output.get("usage")
+    if not isinstance(usage, dict):
+        return None, "usage not recorded"
+    return prices.priced(step.model, usage, parse_ns(step.started_at))
+
+
+def cost_words(cost: Decimal) -> str:
+    """`$0.00255`: every digit, since a rounded sum is no sum."""
+    return f"${decimal_text(cost)}"
 
 
 def place_words(records: JsonValue) -> list[str]:

@@ -11,6 +11,7 @@ import tempfile
 from decimal import Decimal
 from typing import IO, BinaryIO, Final, cast
 
+from .. import prices
 from ..canonical import JsonObject, dumps, loads
 from ..model.ledger import (
     CANONICAL_FORM,
@@ -28,7 +29,6 @@ from ..model.ledger_cost import Totals, json_number, usd
 from ..model.ledger_state import file_change, first_state, next_state
 from ..model.trajectory import Header, SdkInput, Step, StepKind, StepSink, StepStatus, Summary
 from ..timestamps import format_ns
-from . import prices
 from .ledger_events import drafts, free
 from .ledger_outcome import final_outcome, result_source
 

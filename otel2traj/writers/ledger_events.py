@@ -12,7 +12,7 @@ from ..model.ledger import EventType, instant_ns
 from ..model.ledger_cost import json_number
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Step, StepKind, StepStatus, ToolLog
-from .prices import billed_apart, counted
+from ..prices import billed_apart, counted
 
 
 @dataclass(slots=True)

@@ -67,8 +67,7 @@ _LINKS = (*_RUN, *LINK_COLUMNS)
 SOURCE_COLUMNS = (("path", "string"), ("sha256", "string"))
 _SOURCES = (*_RUN, *SOURCE_COLUMNS)
 
-_INPUTS = (
-    *_RUN,
+INPUT_COLUMNS = (
     ("input_ordinal", "string"),
     ("input_id", "string"),
     ("first_step", "int64"),
@@ -82,8 +81,8 @@ _INPUTS = (
     ("file_changes", "int64"),
     ("changed_paths", "string"),
 )
-_FAILURES = (
-    *_RUN,
+_INPUTS = (*_RUN, *INPUT_COLUMNS)
+FAILURE_COLUMNS = (
     ("position", "int64"),
     ("kind", "string"),
     ("code", "string"),
@@ -102,6 +101,7 @@ _FAILURES = (
     ("stack", "string"),
     ("records", "string"),
 )
+_FAILURES = (*_RUN, *FAILURE_COLUMNS)
 
 _LARGE = {"input", "output", "text", "reasoning", "evidence", "input_arguments", "outputs", "prompt", "result", "stack"}
 """Columns of long values, for which a dictionary would only take memory."""
@@ -281,7 +281,7 @@ def _source_rows(summary: Summary, _: Outcome) -> list[Row]:
     return source_rows(summary)
 
 
-def _input_rows(summary: Summary, outcome: Outcome) -> list[Row]:
+def input_rows(summary: Summary, outcome: Outcome) -> list[Row]:
     """One row an Input: what was asked, how it ended and with which error, which files it changed."""
     rows: list[Row] = []
     for item, end in zip(summary.inputs, outcome.inputs, strict=True):
@@ -305,7 +305,7 @@ def _input_rows(summary: Summary, outcome: Outcome) -> list[Row]:
     return rows
 
 
-def _failure_rows(summary: Summary, outcome: Outcome) -> list[Row]:
+def failure_rows(summary: Summary, outcome: Outcome) -> list[Row]:
     """One row a recorded failure, in recorded order."""
     same = ("code", "message", "step_id", "input_ordinal", "model", "tool_call_id", "http_status", "exit_code")
     return [
@@ -325,7 +325,7 @@ PARQUET_STEPS = ParquetTable("parquet-steps", "Parquet table of steps, one row e
 PARQUET_TOOL_LOGS = ParquetTable("parquet-tool-logs", "Parquet table of tool logs.", _LOGS, _log_rows)
 PARQUET_LINKS = ParquetTable("parquet-links", "Parquet table of links and inferences.", _LINKS, link_rows)
 PARQUET_SOURCES = ParquetTable("parquet-sources", "Parquet table of sources.", _SOURCES, None, _source_rows)
-PARQUET_INPUTS = ParquetTable("parquet-inputs", "Parquet table of Inputs.", _INPUTS, None, _input_rows)
+PARQUET_INPUTS = ParquetTable("parquet-inputs", "Parquet table of Inputs.", _INPUTS, None, input_rows)
 PARQUET_FAILURES = ParquetTable(
-    "parquet-failures", "Parquet table of recorded failures.", _FAILURES, None, _failure_rows
+    "parquet-failures", "Parquet table of recorded failures.", _FAILURES, None, failure_rows
 )

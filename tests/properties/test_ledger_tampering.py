@@ -155,8 +155,8 @@ def derived(source: bytes, rates: bytes) -> tuple[bytes, ...]:
     pinned = None if header["rate_source"] == here["rate_source"] else header
     out = io.BytesIO()
     with (
-        patch("otel2traj.writers.prices.rate", lambda model, first, last: (here["rates"][model], None)),
-        patch("otel2traj.writers.prices.source", lambda: here["rate_source"]),
+        patch("otel2traj.prices.rate", lambda model, first, last: (here["rates"][model], None)),
+        patch("otel2traj.prices.source", lambda: here["rate_source"]),
     ):
         play(good_trajectory(), LedgerSink(out, pinned))
     return tuple(out.getvalue().splitlines())

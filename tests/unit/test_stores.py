@@ -21,6 +21,7 @@ from otel2traj.api.build import build_bytes
 from otel2traj.cli import app as command_line
 from otel2traj.cli import main
 from otel2traj.errors import EvidenceError, RefusedError, UsageError, WriteError
+from otel2traj.writers import FOLDERS
 
 ATTEMPT = Path(__file__).parents[2] / "fixtures" / "attempts" / "abb-02-parallel-tools" / "attempt"
 
@@ -97,7 +98,7 @@ def test_a_command_reads_and_writes_urls(remote: str, memory: Any, monkeypatch: 
     assert json.loads(memory.cat_file("/out/run.atif.json"))["schema_version"].startswith("ATIF")
     assert run(monkeypatch, "export", remote, "--to", "parquet", "-o", "memory://out/tables") == 0
     assert sorted(memory.ls("/out/tables", detail=False)) == [
-        f"/out/tables/{name}.parquet" for name in ("links", "sources", "steps", "tool_logs")
+        f"/out/tables/{name}" for name in sorted(FOLDERS["parquet"])
     ]
     assert run(monkeypatch, "info", remote) == 0
     assert run(monkeypatch, "validate", "memory://out/run.json", "--evidence", remote) == 0

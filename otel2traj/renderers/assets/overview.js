@@ -58,7 +58,16 @@ function totalsView(index) {
   const done = index.steps.reduce((sum, row) => sum + row[ROW.logs].filter((log) => log[LOG.execution] !== "not_observed").length, 0);
   const tokens = (count) => said(count) ? number(count) : "not recorded";
   return el("div", { class: "tiles" }, tile(number(index.steps.length), "steps"), tile(number(models), "model calls"), tile(number(done), "tool executions"),
-    tile(tokens(index.tokens[0]), "tokens in"), tile(tokens(index.tokens[1]), "tokens out"), tile(said(index.seconds) ? seconds(Math.round(index.seconds * 1000)) : "not recorded", "from first to last"));
+    tile(tokens(index.tokens[0]), "tokens in"), tile(tokens(index.tokens[1]), "tokens out"), costTile(index), tile(said(index.seconds) ? seconds(Math.round(index.seconds * 1000)) : "not recorded", "from first to last"));
+}
+
+/** What the calls cost together by the price table in this page's making; calls without a price are counted. */
+function costTile(index) {
+  const [cost, unpriced, table] = index.cost;
+  if (!said(cost)) return tile("not known", unpriced ? "cost: no price for " + number(unpriced) + (unpriced === 1 ? " call" : " calls") : "cost");
+  const box = tile(cost, unpriced ? "cost, and " + number(unpriced) + " calls without a price" : "cost");
+  box.title = "US dollars by the price table of " + table;
+  return box;
 }
 
 const tile = (value, name, tone) => el("div", { class: "tile" }, el("b", { class: tone && value ? tone + "-ink" : null }, value), el("span", null, name));

@@ -37,6 +37,7 @@ function stepHead(run, at, row, step, go) {
     el("dl", { class: "facts" }, fact("model", step.model), fact("recorded by", step.source), fact("input", step.input_ordinal ?? "not told by identifiers"),
       fact("started", step.started_at), fact("took", took), fact("tokens in", usage.input_tokens), fact("cached", usage.cache_read_input_tokens),
       fact("tokens out", usage.output_tokens), fact("reasoning", usage.reasoning_output_tokens), fact("finish", step.output.finish_reason),
+      said(row[ROW.cost]) && fact("cost", row[ROW.cost].startsWith("$") ? row[ROW.cost] : "not known: " + row[ROW.cost]),
       step.purpose !== "unknown" && fact("purpose", step.purpose)));
 }
 

@@ -1,7 +1,7 @@
 // The data of the page: compressed parts that are opened when somebody looks, and a few kept open.
 
 const ROW = { id: 0, ordinal: 1, agent: 2, kind: 3, source: 4, start: 5, end: 6, model: 7, status: 8, tokensIn: 9,
-  tokensOut: 10, preview: 11, logs: 12, inferred: 13, failures: 14, part: 15, at: 16 };
+  tokensOut: 10, preview: 11, logs: 12, inferred: 13, failures: 14, cost: 15, part: 16, at: 17 };
 const LOG = { tool: 0, execution: 1, link: 2, exit: 3, exitFailed: 4, inferred: 5, start: 6, end: 7 };
 const FAILURE = { kind: 0, reason: 1, tool: 2 };
 const MODE = byId("mode").textContent, LIVE = MODE === "live";

@@ -14,7 +14,7 @@ from otel2traj.dialects.base import Described
 from .cases import ROOT, find, read_case, records
 
 MINE = (
-    "abb_framework", "google_adk_v1", "google_adk_v2", "http_client_noise", "langsmith", "openai_agents_sdk",
+    "abb_framework", "generic", "google_adk_v1", "google_adk_v2", "http_client_noise", "langsmith", "openai_agents_sdk",
     "openinference", "openinference_agno", "openinference_beeai", "openinference_claude_agent_sdk",
     "openinference_converted", "openinference_dspy", "openinference_langchain", "openinference_llama_index",
     "openinference_openai", "openinference_openai_agents", "openinference_smolagents", "otel_genai_1_37",

@@ -108,7 +108,7 @@ def _rest(record: SpanRecord) -> dict[str, Any]:
 def test_registries_hold_each_name_once_and_the_general_last() -> None:
     names = DIALECTS.names()
     assert names[0] == "http_client_noise"
-    assert names[-3:] == ("otel_genai_1_37", "otel_genai_events_1_28_1_36", "otel_genai_pre_1_28")
+    assert names[-4:] == ("otel_genai_1_37", "otel_genai_events_1_28_1_36", "otel_genai_pre_1_28", "generic")
     special = [name for name in names if name.startswith("openinference_")]
     assert all(names.index(name) < names.index("openinference") for name in special)
     assert len(set(names)) == len(names)

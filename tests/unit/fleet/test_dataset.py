@@ -305,3 +305,18 @@ def test_a_data_set_is_written_by_one_process_at_a_time(tmp_path: Path) -> None:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(RefusedError, match="written by another process"):
             build(tree, out)
+
+
+def test_what_a_receiver_writes_is_one_attempt_a_folder(tmp_path: Path) -> None:
+    from tests.bench.attempts import windowed_traces
+
+    for number in range(2):
+        folder = tmp_path / "attempts" / f"demo-{number}"
+        folder.mkdir(parents=True)
+        windowed_traces(folder / "otel.jsonl", runs=1, turns=number + 1)
+        (folder / "trajectory.json").write_text("{}")
+    done = build(tmp_path / "attempts", tmp_path / "out")
+    assert (done.found, done.failed) == (2, 0)
+    assert ask(tmp_path / "out", "SELECT attempt, model_calls FROM runs ORDER BY 1") == [("demo-0", 1), ("demo-1", 2)]
+    (tmp_path / "attempts" / "demo-0" / "trajectory.json").write_text("[]")
+    assert build(tmp_path / "attempts", tmp_path / "out").waiting == 0

@@ -66,3 +66,18 @@ def test_there_are_twelve() -> None:
 @pytest.mark.parametrize("number", sorted(ANSWERS))
 def test_question(number: int, data_set: Path) -> None:
     assert ask(data_set, QUESTIONS[number]) == ANSWERS[number]
+
+
+def test_inputs_and_failures_have_what_the_export_has(data_set: Path) -> None:
+    told = ask(
+        data_set,
+        "SELECT run_id, i.ended, prompt, first_step, last_step FROM inputs i JOIN runs USING (run) ORDER BY 1",
+    )
+    assert told == [
+        ("r1", "succeeded", "do it", 1, 4),
+        ("r2", "failed", "do it", 1, 2),
+        ("r3", "succeeded", "do it", 1, 4),
+        ("r4", "succeeded", "do it", 1, 2),
+    ]
+    (records,) = ask(data_set, "SELECT text_of(records, records_sha256) FROM failures WHERE code = 'cut'")[0]
+    assert '"path":"logs/network.jsonl"' in records

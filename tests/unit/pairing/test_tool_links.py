@@ -219,3 +219,15 @@ def test_a_call_and_an_execution_in_two_inputs_are_told_and_not_linked(tmp_path:
     assert len(told) == 1
     assert "tool call c1 of Input 0001 was executed in Input 0002 of the same conversation" in str(told[0])
     assert [log.link for step in trajectory.steps for log in step.tool_logs] == ["none", "none"]
+
+
+@pytest.mark.parametrize(("reason", "told"), [("tool_calls", 1), ("tool_use", 1), ("stop", 0)])
+def test_a_stop_for_tools_of_which_none_is_recorded_is_told(tmp_path: Path, reason: str, told: int) -> None:
+    call = model_span(M1, 1)
+    reasons = {"arrayValue": {"values": [{"stringValue": reason}]}}
+    call["attributes"] = [
+        one for one in call["attributes"] if "finish" not in one["key"] and "output" not in one["key"]
+    ]
+    call["attributes"].append({"key": "gen_ai.response.finish_reasons", "value": reasons})
+    warnings = run(tmp_path, call).summary.warnings
+    assert sum("unrecorded_tool_calls: step 1 stopped for tools" in str(one) for one in warnings) == told

@@ -40,7 +40,7 @@ def unpack(bundle: Bundle) -> list[dict[str, Any]]:
     assert [part["f"] for part in opened] == bundle.index["firsts"]
     steps = []
     for row in bundle.index["steps"]:
-        record = opened[row[15]]["s"][row[16]]
+        record = opened[row[-2]]["s"][row[-1]]
         one = dict(record["i"])
         asked = dict(one["input"])
         if "m" in record:

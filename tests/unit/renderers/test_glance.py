@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from otel2traj.outcome import Ended, EndStatus, Failure, FailureKind
-from otel2traj.renderers.glance import Glance, ended_words, exit_words
-from tests.factory import step, tool_log
+from otel2traj.renderers.glance import Glance, ended_words, exit_words, total_cost
+from tests.factory import play, step, tool_log, trajectory
+from tests.unit.renderers.helpers import render
 
 
 def test_how_a_run_ended_in_a_mark_and_words() -> None:
@@ -49,3 +50,25 @@ def test_exit_words() -> None:
     assert exit_words(tool_log(exit_status={"exitCode": 0, "signal": None})) == "exit 0"
     assert exit_words(tool_log(exit_status={"exitCode": None, "signal": "SIGKILL"})) == "signal SIGKILL"
     assert exit_words(tool_log(exit_status={})) == "exit status without a code"
+
+
+def test_costs_are_added_and_calls_without_a_price_are_counted() -> None:
+    usage = {"input_tokens": 900, "output_tokens": 30}
+    known = [step(n, model="gpt-4o", output={"text": "x", "usage": usage}) for n in (1, 2)]
+    glance = Glance()
+    play(trajectory(*known), _Played(glance))
+    assert total_cost(glance) == "$0.0051"
+    other = Glance()
+    play(trajectory(*known, step(3, model="no-such", output={"text": "x", "usage": usage}), step(4)), _Played(other))
+    assert total_cost(other) == "$0.0051 and 2 of 4 calls without a price"
+    none = Glance()
+    play(trajectory(step(1)), _Played(none))
+    assert total_cost(none) is None
+    shown = render("text", trajectory(*known))
+    assert "cost $0.0051" in shown
+    assert "tokens 900 in, 30 out · $0.00255" in shown
+
+
+class _Played:
+    def __init__(self, glance: Glance) -> None:
+        self.begin, self.step, self.end = glance.begin, glance.add, glance.end

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from otel2traj import prices
 from otel2traj.model.ledger import instant_ns
 from otel2traj.model.ledger_cost import RATE_UNIT, usd
-from otel2traj.writers import prices
 
 DAY = instant_ns("2026-10-01T12:00:00Z")
 MODELS = [
@@ -171,7 +171,7 @@ socket.socket.connect = refuse
 socket.getaddrinfo = refuse
 import otel2traj.writers.ledger
 before = "genai_prices" in sys.modules
-from otel2traj.writers import prices
+from otel2traj import prices
 prices.rate("gpt-4o", 0, 0)
 print(json.dumps([before, "genai_prices" in sys.modules]))
 """

@@ -12,9 +12,9 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ..canonical import JsonObject, sha256_canonical
-from ..model.ledger_cost import RATE_UNIT, usd
-from ..timestamps import format_ns
+from .canonical import JsonObject, sha256_canonical
+from .model.ledger_cost import RATE_UNIT, usd
+from .timestamps import format_ns
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -40,6 +40,14 @@ def source() -> JsonObject:
     if data is not None and data.hash is not None and data.hash.mode == "sha256":
         out["data_sha256"] = urlsafe_b64decode(data.hash.value + "==").hex()
     return out
+
+
+@cache
+def label() -> str:
+    """The package of the table with its version, for people."""
+    from importlib.metadata import version
+
+    return f"{PACKAGE} {version(PACKAGE)}"
 
 
 @cache
