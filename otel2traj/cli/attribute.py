@@ -26,7 +26,10 @@ def attribute(
     """Propose the responsible agent and the decisive step of a failed run. Exit 0, 1 unknown, 3 unreadable.
 
     `--judge http://127.0.0.1:8000/v1 --judge-model NAME` sends the run's turns to that server; its key comes from
-    OTEL2TRAJ_JUDGE_KEY."""
+    OTEL2TRAJ_JUDGE_KEY.
+
+    Example: otel2traj attribute attempt_dir
+    """
     from ..api.attribute import attribute_run
     from ..api.judge import Judge
     from ..canonical import dumps

@@ -33,6 +33,8 @@ def build(
     """Build the trajectory of PATH. Without --write, -o or --dataset the document goes to stdout.
 
     Exit 0 built, 1 built as failed, 2 usage, 3 nothing readable or not to be written, 5 a bug.
+
+    Example: otel2traj build attempt_dir -o trajectory.json
     """
     from ..errors import UsageError
     from ..stores import is_url, local

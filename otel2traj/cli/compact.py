@@ -13,7 +13,10 @@ def register(app: typer.Typer) -> None:
 
 
 def compact(dataset: Annotated[str, typer.Argument(help="A data set that `build --dataset` made.")]) -> None:
-    """Write a data set anew in few large files; every long text stands once, and none that no row names."""
+    """Write a data set anew in few large files; every long text stands once, and none that no row names.
+
+    Example: otel2traj compact runs
+    """
     from ..fleet import compact as fleet
     from ..fleet.places import place_of
 

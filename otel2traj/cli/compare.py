@@ -22,7 +22,10 @@ def compare(
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many elements.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
-    """Rank what happened by how it goes with failure. Exit 0 ranked, 1 nothing to rank, 2 usage, 3 unreadable."""
+    """Rank what happened by how it goes with failure. Exit 0 ranked, 1 nothing to rank, 2 usage, 3 unreadable.
+
+    Example: otel2traj compare runs
+    """
     from ..api.compare import compare_runs
     from ..canonical import dumps_pretty
     from ..renderers.safe import inline

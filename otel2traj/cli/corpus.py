@@ -83,7 +83,10 @@ def import_(
     max_archive: Annotated[int, typer.Option(help="Most an archive may inflate to, in bytes.")] = 1 << 30,
     as_json: AsJson = False,
 ) -> None:
-    """Store the raw bytes, register every candidate, and map what was recorded. Run it again to go on."""
+    """Store the raw bytes, register every candidate, and map what was recorded. Run it again to go on.
+
+    Example: otel2traj corpus import runs corpus -j 2
+    """
     from ..api import corpus as api
 
     limits = api.Limits(member_bytes=max_member, total_bytes=max_archive)
@@ -104,7 +107,10 @@ def import_(
 @group.command()
 @_coded
 def derive(corpus: Corpus, out: Out = None, jobs: Jobs = 1, as_json: AsJson = False) -> None:
-    """Derive SEM and PROV of every execution. Exit 4 for a sealed or an incomplete corpus."""
+    """Derive SEM and PROV of every execution. Exit 4 for a sealed or an incomplete corpus.
+
+    Example: otel2traj corpus derive corpus -j 2
+    """
     from ..api import corpus as api
 
     done = api.derive(corpus, out, jobs)
@@ -122,7 +128,10 @@ def validate(
     roundtrip: Annotated[bool, typer.Option(help="Tier 4: through the W3C notations and back.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Check every execution in every tier, and the tree. Exit 0 clean, 1 findings."""
+    """Check every execution in every tier, and the tree. Exit 0 clean, 1 findings.
+
+    Example: otel2traj corpus validate corpus --no-roundtrip
+    """
     from ..api import corpus as api
 
     done = api.validate(corpus, jobs, roundtrip=roundtrip)
@@ -149,7 +158,10 @@ def package(
     licence: Annotated[list[Path] | None, typer.Option("--license", help="Licence text of the evidence.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Seal the working tree: DIR.partial becomes DIR. Prints the root digest. Exit 4 where it may not be sealed."""
+    """Seal the working tree: DIR.partial becomes DIR. Prints the root digest. Exit 4 where it may not be sealed.
+
+    Example: otel2traj corpus package corpus --version 1.0.0
+    """
     from ..api import corpus as api
 
     done = api.package(corpus, version, tuple(licence or ()))
@@ -167,7 +179,10 @@ def verify(
     root: Annotated[str | None, typer.Option("--root", help="The root digest that you got by another way.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a sealed corpus against its seal and its indexes. Exit 0 unchanged, 1 findings, 4 not sealed."""
+    """Check a sealed corpus against its seal and its indexes. Exit 0 unchanged, 1 findings, 4 not sealed.
+
+    Example: otel2traj corpus verify corpus
+    """
     from ..api import corpus as api
 
     done = api.verify(corpus, root)
@@ -185,7 +200,10 @@ def verify(
 def recompute(
     corpus: Corpus, out: Out = None, jobs: Jobs = 1, profile: Profile = None, as_json: AsJson = False
 ) -> None:
-    """Derive everything again from the raw bytes and compare. Exit 0 the same bytes, 1 differences."""
+    """Derive everything again from the raw bytes and compare. Exit 0 the same bytes, 1 differences.
+
+    Example: otel2traj corpus recompute corpus -j 2
+    """
     from ..api import corpus as api
 
     done = api.recompute(corpus, out, jobs=jobs, profile=profile)
@@ -209,7 +227,10 @@ def purge(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take a raw object out of a working tree for good; WITHHELD.json lists it. Exit 4 for a sealed corpus."""
+    """Take a raw object out of a working tree for good; WITHHELD.json lists it. Exit 4 for a sealed corpus.
+
+    Example: otel2traj corpus purge corpus 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+    """
     from ..api import corpus as api
 
     said = api.purge(corpus, sha256, keep_executions=keep_executions)
@@ -227,7 +248,10 @@ def export(
     bagit: Annotated[Path | None, typer.Option("--bagit", help="Write a BagIt bag into this new directory.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the seal of a corpus in a form that other tools read; the corpus stays as it is."""
+    """Write the seal of a corpus in a form that other tools read; the corpus stays as it is.
+
+    Example: otel2traj corpus export corpus --bagit bag
+    """
     from ..api import corpus as api
     from ..canonical import loads
     from ..errors import UsageError
@@ -254,7 +278,10 @@ def export(
 @group.command()
 @_coded
 def info(corpus: Corpus, as_json: AsJson = False) -> None:
-    """Tell what a corpus holds; nothing is checked."""
+    """Tell what a corpus holds; nothing is checked.
+
+    Example: otel2traj corpus info corpus
+    """
     from ..api import corpus as api
 
     found = api.info(corpus)

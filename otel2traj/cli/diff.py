@@ -22,7 +22,10 @@ def diff(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write both side by side as a page.")] = None,
 ) -> None:
-    """Name the first divergence of two runs, then what differs. Exit 0 equal, 1 different, 2 usage, 3 unreadable."""
+    """Name the first divergence of two runs, then what differs. Exit 0 equal, 1 different, 2 usage, 3 unreadable.
+
+    Example: otel2traj diff good.json bad.json --html diff.html
+    """
     from ..api import diff as api
     from ..canonical import dumps_pretty
 

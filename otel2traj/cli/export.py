@@ -24,7 +24,10 @@ def export(
     inference: Annotated[bool, typer.Option("--inference/--no-inference", help="Keep inferred partners.")] = True,
     list_: Annotated[bool, typer.Option("--list", help="List the formats and stop.")] = False,
 ) -> None:
-    """Write a trajectory in another format; what the format cannot hold is in docs/reference/exports.md."""
+    """Write a trajectory in another format; what the format cannot hold is in docs/reference/exports.md.
+
+    Example: otel2traj export attempt_dir --to inspect -o run.json
+    """
     from ..api import export as api
     from ..errors import UsageError
 

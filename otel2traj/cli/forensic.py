@@ -55,7 +55,10 @@ def export(
     verdict: Verdict = None,
     attempt: Annotated[int, typer.Option("--attempt", min=0, help="The number of this attempt at its task.")] = 1,
 ) -> None:
-    """Write the forensic ledger of a run, diagnosed. Exit 0 written, 3 nothing readable."""
+    """Write the forensic ledger of a run, diagnosed. Exit 0 written, 3 nothing readable.
+
+    Example: otel2traj forensic export attempt_dir -o ledger.json
+    """
     from ..api import forensic
 
     required = None if protocol is None else forensic.protocol_steps(protocol)
@@ -78,7 +81,10 @@ def triage(
     protocol: Protocol = None,
     verdict: Verdict = None,
 ) -> None:
-    """Add or replace the diagnostic report. Exit 0 where the root cause is success, else 1."""
+    """Add or replace the diagnostic report. Exit 0 where the root cause is success, else 1.
+
+    Example: otel2traj forensic triage attempt_dir
+    """
     from ..api import forensic
 
     custom, skipped = forensic.analyzers(analyzer or (), plugins=plugins)
@@ -97,7 +103,10 @@ def validate(
     ledger: LedgerFile,
     as_json: Annotated[bool, typer.Option("--json", help="One finding a line, as JSON.")] = False,
 ) -> None:
-    """Check a ledger against its JSON Schema and what the schema cannot say. Exit 0 clean, 1 findings."""
+    """Check a ledger against its JSON Schema and what the schema cannot say. Exit 0 clean, 1 findings.
+
+    Example: otel2traj forensic validate ledger.json
+    """
     from ..api import forensic
     from ..canonical import dumps
 
@@ -113,7 +122,10 @@ def validate(
 
 @group.command()
 def explain(path: Run, verdict: Verdict = None) -> None:
-    """Print the causal chain for a reader. Exit 0, or 1 where the ledger has no diagnosis."""
+    """Print the causal chain for a reader. Exit 0, or 1 where the ledger has no diagnosis.
+
+    Example: otel2traj forensic explain attempt_dir
+    """
     from ..api import forensic
 
     sys.stdout.write(forensic.explain(forensic.ledger_of(path, verdict)))

@@ -22,7 +22,10 @@ def info(
         bool, typer.Option("--forms", help="The forms of file that are read, instead of a survey.")
     ] = False,
 ) -> None:
-    """Survey PATH: files and their forms, dialects, spans, model calls, tools, and what is missing."""
+    """Survey PATH: files and their forms, dialects, spans, model calls, tools, and what is missing.
+
+    Example: otel2traj info attempt_dir
+    """
     from ..api.info import forms as known
     from ..api.info import info as run
     from ..canonical import dumps_pretty

@@ -61,7 +61,10 @@ def export(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write instead of stdout.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Fail where a model call has no price.")] = False,
 ) -> None:
-    """Write the ledger of a run. Exit 0 written, 1 under --strict with an unknown price, 3 nothing readable."""
+    """Write the ledger of a run. Exit 0 written, 1 under --strict with an unknown price, 3 nothing readable.
+
+    Example: otel2traj ledger export attempt_dir -o ledger.jsonl
+    """
     from ..api import ledger
 
     if output is None:
@@ -80,7 +83,10 @@ def export(
 def append(
     ledger: Ledger, event: Annotated[str, typer.Argument(metavar="JSON", help="The event, or - to read it from stdin.")]
 ) -> None:
-    """Append one event, checked in its place. Exit 0, or 1 where it is not valid: then nothing is written."""
+    """Append one event, checked in its place. Exit 0, or 1 where it is not valid: then nothing is written.
+
+    Example: otel2traj ledger append run.ledger.jsonl '{"type": "note"}'
+    """
     from ..api import ledger as api
 
     try:
@@ -106,7 +112,10 @@ def audit(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Findings to stdout, one JSON object a line.")] = False,
 ) -> None:
-    """Check every event against every rule. Exit 0 clean, 1 with any FAIL."""
+    """Check every event against every rule. Exit 0 clean, 1 with any FAIL.
+
+    Example: otel2traj ledger audit ledger.jsonl --evidence attempt_dir
+    """
     from ..api import ledger as api
     from ..canonical import dumps
 
@@ -125,7 +134,10 @@ def seal(
     ledger: Ledger,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write instead of stdout.")] = None,
 ) -> None:
-    """Write an in-toto Statement of a clean ledger, to sign with your own tool. Exit 0, or 1: not clean."""
+    """Write an in-toto Statement of a clean ledger, to sign with your own tool. Exit 0, or 1: not clean.
+
+    Example: otel2traj ledger seal run.ledger.jsonl -o run.seal.json
+    """
     from ..api import ledger as api
 
     verdict, data = api.seal_file(ledger, _tell)
@@ -140,7 +152,10 @@ def seal(
 
 @group.command()
 def cost(ledger: Ledger, max_usd: MaxUsd = None, max_seconds: MaxSeconds = None) -> None:
-    """Print tokens_in, tokens_out, seconds and usd. Exit 0, or 1 over a budget or with a broken line."""
+    """Print tokens_in, tokens_out, seconds and usd. Exit 0, or 1 over a budget or with a broken line.
+
+    Example: otel2traj ledger cost ledger.jsonl
+    """
     from ..api import ledger as api
 
     failed = False
@@ -166,6 +181,8 @@ def replay(
     """Derive the states from the events; compare them with the recorded ones and, where given, with those of B.
 
     Exit 0 where all agree up to the end or to a recorded non-determinism, 1 at the first divergence.
+
+    Example: otel2traj ledger replay ledger.jsonl
     """
     from ..api import ledger as api
 
@@ -194,7 +211,10 @@ def record_non_det(
     ] = None,
     timestamp: Annotated[str | None, typer.Option("--timestamp", help="When it was seen; default now.")] = None,
 ) -> None:
-    """Append an observe event with non_determinism true. Exit 0, or 1 where the step is out of order."""
+    """Append an observe event with non_determinism true. Exit 0, or 1 where the step is out of order.
+
+    Example: otel2traj ledger record-non-det run.ledger.jsonl 18 --at 7 --detail "the tool gave another value"
+    """
     from datetime import UTC, datetime
 
     from ..api import ledger as api

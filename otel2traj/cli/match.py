@@ -21,7 +21,10 @@ def match(
     base: Annotated[int | None, typer.Option(min=0, max=1, help="Predictions count steps from 0 or 1.")] = None,
     json: Annotated[bool, typer.Option("--json", help="The whole result as one JSON document.")] = False,
 ) -> None:
-    """Compare two runs step by step; exit 0 when equal, 1 when different."""
+    """Compare two runs step by step; exit 0 when equal, 1 when different.
+
+    Example: otel2traj match good.json bad.json --ignore model
+    """
     from ..api import match as api
     from ..canonical import dumps_pretty
 

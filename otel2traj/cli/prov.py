@@ -29,7 +29,10 @@ def export(
         Path | None, typer.Option("--evidence", help="What a saved trajectory was made from: read, and compared.")
     ] = None,
 ) -> None:
-    """Write one PROV-JSON document. Exit 0 written, 2 unknown profile, 3 nothing readable."""
+    """Write one PROV-JSON document. Exit 0 written, 2 unknown profile, 3 nothing readable.
+
+    Example: otel2traj prov export attempt_dir -o prov.json --aer aer.json
+    """
     from ..api import prov
 
     options = {"aer": aer, "sem": sem, "profile": profile, "emit_content": emit_content, "evidence": evidence}
@@ -52,7 +55,10 @@ def validate(
     roundtrip: Annotated[bool, typer.Option(help="Tier 4: through the W3C notations and back.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="One tier a line, as JSON.")] = False,
 ) -> None:
-    """Check FILE in every tier that applies. Exit 0 clean, 1 findings, 3 not readable."""
+    """Check FILE in every tier that applies. Exit 0 clean, 1 findings, 3 not readable.
+
+    Example: otel2traj prov validate prov.json --aer aer.json
+    """
     from ..api import prov
     from ..canonical import dumps
 

@@ -26,6 +26,8 @@ def query(
     """Ask a data set in SQL (DuckDB), with a view for each of its tables; it can read nothing else and write nothing.
 
     docs/how-to/questions.md has twelve statements to begin with.
+
+    Example: otel2traj query runs "SELECT ended, count(*) FROM runs GROUP BY ALL"
     """
     from ..errors import UsageError
     from ..fleet import query as fleet

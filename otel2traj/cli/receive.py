@@ -64,7 +64,10 @@ def receive(
     ] = None,
     find: Annotated[str, typer.Option(help="With --list: only those with this in their id or folder.")] = "",
 ) -> None:
-    """Receive OTLP traces, logs and metrics until interrupted. Addresses and remarks go to stderr."""
+    """Receive OTLP traces, logs and metrics until interrupted. Addresses and remarks go to stderr.
+
+    Example: otel2traj receive --out runs --keep 30d
+    """
     if check is not None:
         raise typer.Exit(_check(check))
     if list_ is not None:

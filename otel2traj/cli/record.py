@@ -33,6 +33,8 @@ def record(
     """Run COMMAND and record its model calls, telemetry, file changes and end; then build and show the trajectory.
 
     Exits as the command does: its code, 128 and the number after a signal, 127 or 126 where it cannot be run.
+
+    Example: otel2traj record -- python agent.py
     """
     from ..api.record import default_out
     from ..api.record import record as run

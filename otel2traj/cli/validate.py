@@ -21,7 +21,10 @@ def validate(
     aer: Annotated[Path | None, typer.Option("--aer", help="The AER of a SEM or a PROV document.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One finding a line, as JSON.")] = False,
 ) -> None:
-    """Tell by its content what FILE is, and check it: schema, invariants, hashes."""
+    """Tell by its content what FILE is, and check it: schema, invariants, hashes.
+
+    Example: otel2traj validate trajectory.json --evidence attempt_dir
+    """
     from dataclasses import asdict
 
     from ..api.validate import kind_of

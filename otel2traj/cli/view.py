@@ -36,6 +36,8 @@ def view(
     """Write one self-contained HTML page that opens from disk, or serve one that follows growing runs.
 
     Exit 0 written, 1 written but a run could not be read, 2 usage, 3 nothing readable.
+
+    Example: otel2traj view attempt_dir -o run.html
     """
     from ..errors import UsageError
 

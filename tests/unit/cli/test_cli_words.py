@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+import typer
 
 from otel2traj.assembly.warnings import CODES
+from otel2traj.cli.app import COMMANDS, app
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 ATTEMPT = FIXTURES / "attempts" / "langgraph-toolerror" / "attempt"
@@ -63,3 +72,30 @@ def test_a_filter_that_matches_nothing_lists_what_there_is() -> None:
         done = otel2traj("show", ATTEMPT, *words)
         assert done.returncode == 2, words
         assert said in done.stderr
+
+
+def _commands(group: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        inner = (*words, name)
+        if hasattr(command, "commands"):
+            yield from _commands(command, inner)
+        else:
+            yield " ".join(inner), command
+
+
+@cache
+def _all_commands() -> dict[str, Any]:
+    for name in COMMANDS:
+        import_module(f"otel2traj.cli.{name}").register(app)
+    return dict(_commands(typer.main.get_command(app)))
+
+
+def test_every_command_has_an_example_that_its_own_parser_takes() -> None:
+    assert len(_all_commands()) > 30
+    for name, command in _all_commands().items():
+        examples = re.findall(r"^Example: (otel2traj .+)$", command.help or "", re.M)
+        assert examples, name
+        for example in examples:
+            words = shlex.split(example)[1:]
+            assert words[: len(name.split())] == name.split(), example
+            command.make_context(name, words[len(name.split()) :])  # raises for a word that it does not know
