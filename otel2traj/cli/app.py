@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from .folders import spread
 from .guard import guarded
 
 app = typer.Typer(
@@ -64,8 +65,9 @@ def run() -> None:
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
     for name in (asked,) if asked in COMMANDS else COMMANDS:  # every other one costs start-up and is not needed
         import_module(f".{name}", __package__).register(app)
+    spread(app)
     gc.set_threshold(50_000, 20, 100)  # a build keeps what it makes, and makes no circles worth a search every moment
-    if any("://" in word for word in sys.argv):
+    if any("://" in word or word == "-" for word in sys.argv):
         from . import door
 
         guarded(door.through(app, door.urls_of(sys.argv[1:])))
