@@ -81,7 +81,10 @@ def validate(
 
 @group.command()
 def rdf(document: Annotated[Path, typer.Argument(help="A PROV-JSON document that was written here.")]) -> None:
-    """Print a document as PROV-O (TriG), with plain and qualified triples. Exit 0 printed, 3 not readable."""
+    """Print a document as PROV-O (TriG), with plain and qualified triples. Exit 0 printed, 3 not readable.
+
+    Example: otel2traj prov rdf prov.json
+    """
     from ..api import prov
 
     for line in prov.rdf(document):
@@ -96,7 +99,10 @@ def why(
     evidence: Annotated[Path | None, typer.Option("--evidence", help="The attempt: the bytes are opened.")] = None,
     limit: Annotated[int, typer.Option(help="So many claims are printed.")] = 10,
 ) -> None:
-    """Print the chain from a claim to the recorded bytes. Exit 0 all holds, 1 something does not, 3 not readable."""
+    """Print the chain from a claim to the recorded bytes. Exit 0 all holds, 1 something does not, 3 not readable.
+
+    Example: otel2traj prov why prov.json "The service is down" --evidence attempt_dir
+    """
     from ..api import prov
     from ..prov.why import lines_of
 
