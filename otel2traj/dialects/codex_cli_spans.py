@@ -47,8 +47,8 @@ class CodexCliSpans(SpanDialect):
     def role(self, span: SpanRecord) -> Role | None:
         if span.name == SAMPLING or (span.name == _ANSWER and _USAGE in span.attributes):
             return Role.MODEL_CALL
-        if "call_id" in span.attributes and "tool_name" in span.attributes:
-            return Role.TOOL_EXECUTION
+        if "call_id" in span.attributes and span.attributes.get("tool_name") == span.name:
+            return Role.TOOL_EXECUTION  # a span of another name beside it tells of the call, and runs nothing
         return Role.CHAIN if span.name in ("run_turn", "session_task.turn", "run_sampling_request") else Role.NONE
 
     def classify(self, span: SpanRecord) -> Classified:
