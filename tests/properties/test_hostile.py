@@ -266,7 +266,8 @@ def test_a_replay_blob_outside_the_attempt_is_refused(tmp_path: Path) -> None:
     document = build(HOSTILE / "replay-that-leaves", tmp_path)
     (change,) = document["inputs"][0]["file_changes"]
     assert (change["path"], change["diff"]) == ("a.txt", None)
-    assert told(document) == ["unreadable_source", "unreadable_line"]
+    assert told(document) == ["unreadable_source", "unreadable_value", "unreadable_line"]
+    assert "unreadable_value: 2 file changes of an unknown shape (replay/events.jsonl)" in document["warnings"]
 
 
 @pytest.mark.parametrize(

@@ -122,9 +122,11 @@ def test_integers_keep_all_their_digits(tmp_path: Path) -> None:
     assert record.data["n"] == 123456789012345678901234567890
 
 
-def test_the_last_of_two_equal_keys_stands(tmp_path: Path) -> None:
+def test_the_last_of_two_equal_keys_stands_and_the_loss_is_told(tmp_path: Path) -> None:
     file = tmp_path / "network.jsonl"
     file.write_bytes(b'{"event": "x", "data": {"n": 1, "n": 2}}\n')
-    (record,) = AbbFile(Source("network.jsonl", SourceKind.WIRE, file)).records()
+    record, notice = AbbFile(Source("network.jsonl", SourceKind.WIRE, file)).records()
     assert not isinstance(record, Notice)
     assert record.data["n"] == 2
+    assert isinstance(notice, Notice)
+    assert (notice.code, notice.line, notice.lossy) == ("repeated_key", 1, True)
