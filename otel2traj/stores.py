@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from .errors import EvidenceError, RefusedError, UsageError
+from .errors import EvidenceError, Otel2TrajError, RefusedError, UsageError
 from .files import PREFIX, cannot_write
 
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)(://|::)")
@@ -162,10 +162,35 @@ def local(path: str | Path) -> Iterator[Path]:
         yield Path(path)
         return
     files = listing(path)
-    with tempfile.TemporaryDirectory(prefix="otel2traj-") as folder:
-        target = Path(folder) / name_of(path)
+    with _standing_for(path) as target:
         fetch(path, files, target)
         yield target
+
+
+_standing: Final[dict[str, str]] = {}
+"""Paths of this machine that stand for URLs now -> the URLs, as they are shown."""
+
+
+@contextmanager
+def _standing_for(url: str) -> Iterator[Path]:
+    """A path in a folder of its own, under the name of a URL. Errors that name it name the URL."""
+    with tempfile.TemporaryDirectory(prefix="otel2traj-") as folder:
+        path = Path(folder) / name_of(url)
+        _standing[str(path)] = shown(url)
+        try:
+            yield path
+        except Otel2TrajError as err:
+            err.args = tuple(as_given(one) if isinstance(one, str) else one for one in err.args)
+            raise
+        finally:
+            del _standing[str(path)]
+
+
+def as_given(text: str) -> str:
+    """A text in which paths that stand for URLs are those URLs."""
+    for path, url in _standing.items():
+        text = text.replace(path, url)
+    return text
 
 
 def put(url: str, file: Path) -> None:
@@ -186,9 +211,9 @@ def put(url: str, file: Path) -> None:
 @contextmanager
 def target(url: str) -> Iterator[Path]:
     """A path of this machine to write a file or a folder to; what is there in the end, and what was written beside it,
-    goes to the URL, each file whole. Raises `WriteError`."""
-    with tempfile.TemporaryDirectory(prefix="otel2traj-") as folder:
-        path = Path(folder) / name_of(url)
+    goes to the URL, each file whole. Raises `WriteError`, and `UsageError` at once where nothing could be written."""
+    filesystem(url)
+    with _standing_for(url) as path:
         yield path
         parent = url.rstrip("/")[: -len(path.name)]
         for made in sorted(path.parent.rglob("*")):

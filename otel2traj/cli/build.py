@@ -69,6 +69,7 @@ def build(
 def _build(path: Path, write: bool, output: Path | None, recursive: bool, jobs: int, no_inference: bool) -> None:
     from ..api.build import build_many, build_path, print_bytes
     from ..api.compare import is_folder_of_runs
+    from ..stores import as_given
     from .guard import BUG, ask_to_report, report_bug
     from .progress import progress
 
@@ -87,7 +88,7 @@ def _build(path: Path, write: bool, output: Path | None, recursive: bool, jobs: 
         else:
             built = build_path(path, write=write, output=output, inference=not no_inference, progress=report, jobs=jobs)
     for item in built:
-        where = "" if item.file is None else f" -> {item.file}"
+        where = "" if item.file is None else f" -> {as_given(str(item.file))}"
         print(f"{item.describe()}{where}", file=sys.stderr)
     bug = next((item.bug for item in built if item.bug is not None), None)
     if bug is not None:

@@ -1,11 +1,14 @@
 """A fleet of generated attempts, built into a data set on some workers, killed now and then.
 
 `python -m tests.bench.fleet FOLDER ATTEMPTS JOBS [KILLS]` prints time, rate and the driver's memory as it goes, and
-what the data set holds.
+what the data set holds. `python -m tests.bench.fleet FOLDER same` builds every attempt of it once more, one after the
+other in one process and without a data set, and compares the bytes of each trajectory with those that the data set
+names, then the files of the data set with those of a build that nobody killed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -16,6 +19,10 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from otel2traj.api.build import build_bytes, walk_attempts
+from otel2traj.fleet.place import Folder
+from otel2traj.fleet.query import query
 
 _DAYS = 10
 
@@ -142,5 +149,25 @@ def main(folder: Path, attempts: int, jobs: int, kills: int) -> None:
     print(f"{sum(1 for _ in out.rglob('*.parquet'))} files, {size} bytes")
 
 
+def same(folder: Path) -> None:
+    """Ends with exit 1 where a trajectory or a file differs."""
+    tree, out, whole = folder / "tree", folder / "out", folder / "whole"
+    told = dict(query(Folder(out), "SELECT attempt, trajectory_sha256 FROM runs").rows)
+    names = [path.relative_to(tree).as_posix() for path in walk_attempts(tree)]
+    other = [name for name in names if hashlib.sha256(build_bytes(tree / name)).hexdigest() != told.get(name)]
+    print(f"{len(names)} attempts, {len(told)} rows, {len(other)} trajectories differ", flush=True)
+    shutil.rmtree(whole, ignore_errors=True)
+    driver(tree, whole, 1).wait()
+    mine, theirs = (
+        {file.relative_to(place): hashlib.sha256(file.read_bytes()).digest() for file in place.rglob("*.parquet")}
+        for place in (out, whole)
+    )
+    differ = [name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name)]
+    print(f"{len(mine)} files, {len(differ)} differ from those of a build that was not killed")
+    sys.exit(1 if other or differ or len(names) != len(told) else 0)
+
+
 if __name__ == "__main__":
+    if sys.argv[2] == "same":
+        same(Path(sys.argv[1]))
     main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]) if len(sys.argv) > 4 else 0)

@@ -17,7 +17,7 @@ import typer
 
 import otel2traj
 from otel2traj import stores
-from otel2traj.api.build import build_bytes
+from otel2traj.api.build import build_bytes, build_path
 from otel2traj.cli import app as command_line
 from otel2traj.cli import main
 from otel2traj.errors import EvidenceError, RefusedError, UsageError, WriteError
@@ -102,6 +102,27 @@ def test_a_command_reads_and_writes_urls(remote: str, memory: Any, monkeypatch: 
     ]
     assert run(monkeypatch, "info", remote) == 0
     assert run(monkeypatch, "validate", "memory://out/run.json", "--evidence", remote) == 0
+
+
+def test_messages_name_the_url_and_not_the_copy(
+    remote: str, memory: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "build", remote, "-o", "memory://out/run.json") == 0
+    assert capsys.readouterr().err.endswith("-> memory://out/run.json\n")
+    with (
+        pytest.raises(EvidenceError, match=r"^there is no memory://lab/attempt/nosuch$") as end,
+        stores.local(remote) as path,
+    ):
+        build_path(path / "nosuch")
+    assert "otel2traj-" not in str(end.value)
+
+
+def test_a_target_that_cannot_be_is_refused_before_the_work(
+    remote: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for target in ("file:///tmp/run.json", "nosuch://out/run.json"):
+        assert run(monkeypatch, "build", remote, "-o", target) == 2
+        assert "steps" not in capsys.readouterr().err
 
 
 def test_nothing_is_written_where_a_command_fails(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
