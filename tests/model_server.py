@@ -1,23 +1,25 @@
-"""A scripted model server for tests: OpenAI chat completions, plain and streamed, on loopback.
-
-A request that offers a tool gets one call of the first tool, then, once a tool result stands in the messages, a text.
-"""
+"""A scripted model server for tests, plain and streamed, on loopback: the three APIs of `model_apis`."""
 
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
-TEXT = "Done: the tool answered."
+from .model_apis import TEXT, Script, called, first_tool
+
+__all__ = ["TEXT", "ModelServer"]
 
 
 class ModelServer:
-    """Started as a context manager. `requests` are the bodies that came, `headers` what came with each."""
+    """Started as a context manager. `requests` are the bodies that came, `headers` what came with each; `tls` serves
+    HTTPS."""
 
-    def __init__(self) -> None:
+    def __init__(self, script: Script = first_tool, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.pause = 0.0
@@ -30,47 +32,55 @@ class ModelServer:
             def log_message(self, *args: object) -> None:
                 pass
 
+            def do_GET(self) -> None:
+                self._json({"object": "list", "data": [], "models": []})
+
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = json.loads(self._body())
+                found = called(urlsplit(self.path).path, body)
+                if found is None:
+                    self._json({"error": {"message": "no such API"}}, 404)
+                    return
+                api, model, stream = found
                 outer.requests.append(body)
                 outer.headers.append({key.lower(): value for key, value in self.headers.items()})
                 number = len(outer.requests)
-                message, finish = _answer(body, number)
-                if body.get("stream"):
-                    self._stream(body, message, finish, number)
+                answer = script(api.tools(body), api.turn(body))
+                if not stream:
+                    self._json(api.whole(answer, model, number))
                     return
-                choice = {"index": 0, "message": message, "finish_reason": finish}
-                self._json({**_base(body, number), "object": "chat.completion", "choices": [choice], "usage": _USAGE})
-
-            def _json(self, value: dict[str, Any]) -> None:
-                data = json.dumps(value).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def _stream(self, body: dict[str, Any], message: dict[str, Any], finish: str, number: int) -> None:
                 self.send_response(200)
                 self.send_header("Content-Type", "text/event-stream")
                 self.send_header("Transfer-Encoding", "chunked")
                 self.end_headers()
-                for index, call in enumerate(message.get("tool_calls") or []):
-                    call["index"] = index
-                base = {**_base(body, number), "object": "chat.completion.chunk"}
-                frames = [
-                    {**base, "choices": [{"index": 0, "delta": message, "finish_reason": None}]},
-                    {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]},
-                    {**base, "choices": [], "usage": _USAGE},
-                ]
-                for frame in frames:
-                    self._chunk(f"data: {json.dumps(frame)}\n\n".encode())
+                for frame in api.frames(answer, model, number):
+                    event = f"event: {frame['type']}\n" if "type" in frame else ""
+                    self._chunk(f"{event}data: {json.dumps(frame)}\n\n".encode())
                     if outer.break_off:
                         self.close_connection = True
                         return
                     time.sleep(outer.pause)
-                self._chunk(b"data: [DONE]\n\n")
+                if api.done:
+                    self._chunk(api.done)
                 self.wfile.write(b"0\r\n\r\n")
+
+            def _body(self) -> bytes:
+                if self.headers.get("Transfer-Encoding") != "chunked":
+                    return self.rfile.read(int(self.headers["Content-Length"]))
+                parts = []
+                while size := int(self.rfile.readline().split(b";")[0], 16):
+                    parts.append(self.rfile.read(size))
+                    self.rfile.readline()
+                self.rfile.readline()
+                return b"".join(parts)
+
+            def _json(self, value: dict[str, Any], status: int = 200) -> None:
+                data = json.dumps(value).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
 
             def _chunk(self, data: bytes) -> None:
                 self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
@@ -78,7 +88,10 @@ class ModelServer:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
+        self.origin = f"http{'' if tls is None else 's'}://127.0.0.1:{self._server.server_port}"
+        self.url = f"{self.origin}/v1"
 
     def __enter__(self) -> ModelServer:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -87,21 +100,3 @@ class ModelServer:
     def __exit__(self, *args: object) -> None:
         self._server.shutdown()
         self._server.server_close()
-
-
-_USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-
-
-def _base(body: dict[str, Any], number: int) -> dict[str, Any]:
-    return {"id": f"chatcmpl-{number:04d}", "created": 1, "model": body.get("model")}
-
-
-def _answer(body: dict[str, Any], number: int) -> tuple[dict[str, Any], str]:
-    tools = body.get("tools") or []
-    if not tools or any(message.get("role") == "tool" for message in body["messages"]):
-        return {"role": "assistant", "content": TEXT}, "stop"
-    function = tools[0]["function"]
-    arguments = dict.fromkeys((function.get("parameters") or {}).get("properties") or {}, "a.txt")
-    call = {"name": function["name"], "arguments": json.dumps(arguments)}
-    called = {"id": f"call_{number:04d}", "type": "function", "function": call}
-    return {"role": "assistant", "content": None, "tool_calls": [called]}, "tool_calls"

@@ -26,8 +26,8 @@ def default_out(command: Sequence[str]) -> Path:
 def record(options: Options, command: Sequence[str], *, say: Say) -> int:
     """Run `command`, record it into `options.out`, build its trajectory; the command's own exit code (128 and the
     number after a signal, 127 and 126 where it cannot be run)."""
-    from ..recording.child import run
-    from ..recording.recipes import adapt, scratch_folder, sessions
+    from ..recording.child import End, run
+    from ..recording.recipes import adapt, exports, scratch_folder, sessions
     from ..recording.recorder import Recorder
     from .build import build_path
 
@@ -40,14 +40,15 @@ def record(options: Options, command: Sequence[str], *, say: Say) -> int:
     try:
         end = run(words, child_env)
     except BaseException:
-        from ..recording.child import End
-
         recorder.finish(End(None, "SIGKILL", True))
         raise
+    finally:
+        if recipe is not None:
+            shutil.rmtree(scratch_folder(env, recorder.run_id), ignore_errors=True)
     if recipe is not None:
         recorder.remarks.append(f"recipe {recipe}")
-        recorder.keep(sessions(recipe, child_env, recorder.started_ns))
-        shutil.rmtree(scratch_folder(env, recorder.run_id), ignore_errors=True)
+        recorder.keep({file.name: file for file in sessions(recipe, child_env, recorder.started_ns)})
+        recorder.keep(exports(recipe, words[0], env, recorder.sessions))
     recorder.finish(end)
     for remark in recorder.remarks:
         say(remark)

@@ -6,20 +6,23 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a command ended: an exit code or the name of a signal; `error` where it could not be started."""
+    """How a command ended: an exit code or the name of a signal, and when (nanoseconds since 1970); `error` where it
+    could not be started."""
 
     code: int | None
     signal: str | None
     interrupted: bool = False
     error: str | None = None
+    time_ns: int = field(default_factory=time.time_ns)
 
     @property
     def exit_code(self) -> int:

@@ -91,18 +91,24 @@ class Recorder:
     def _step(self) -> Path:
         return self.options.out / STEP
 
-    def keep(self, files: Sequence[Path]) -> None:
-        """Copy the agent's own session files into the attempt, without credentials."""
-        for file in files:
+    @property
+    def sessions(self) -> list[str]:
+        """The agent's own ids of its sessions, as its calls named them."""
+        return list(self._wire.sessions)
+
+    def keep(self, files: Mapping[str, Path | bytes]) -> None:
+        """The agent's own session files into the attempt, without credentials."""
+        for name, file in files.items():
             try:
-                (self._step / f"session-{file.name}").write_bytes(self.masker.data(file.read_bytes()))
+                data = file if isinstance(file, bytes) else file.read_bytes()
+                (self._step / f"session-{name}").write_bytes(self.masker.data(data))
             except OSError as err:
-                self.remarks.append(f"{file.name} could not be kept: {err.strerror}")
+                self.remarks.append(f"{name} could not be kept: {err.strerror}")
 
     def finish(self, end: End) -> None:
         """Stop the servers and write what is known of the end. Everything that can be kept is kept: a step that fails
         becomes a remark."""
-        ended = time.time_ns()
+        ended = end.time_ns
         self._servers.close()
         self._wire.close()
         if self._wire.lost:

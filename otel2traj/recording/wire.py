@@ -62,6 +62,11 @@ class Exchange:
     model_call: bool | None = None
     chunks: list[tuple[int, float]] = field(default_factory=list)
 
+    @property
+    def session(self) -> str | None:
+        """The agent's own id of its session."""
+        return next((self.headers[name] for name in _SESSIONS if self.headers.get(name)), None)
+
     def elapsed_ms(self) -> float:
         return round((time.perf_counter() - self.started) * 1000, 3)
 
@@ -80,11 +85,15 @@ class WireLog:
         self._queue: queue.SimpleQueue[tuple[str, int, Exchange, JsonObject, bytes | None] | None] = queue.SimpleQueue()
         self.lost = 0
         self.calls = 0
+        self.sessions: dict[str, None] = {}
+        """The sessions that calls named, in order."""
         self._thread = threading.Thread(target=self._run, name="otel2traj-wire", daemon=True)
         self._thread.start()
         self._put("ready", None, {"agent_id": agent_id, "mode": "observe"})
 
     def request(self, exchange: Exchange) -> None:
+        if exchange.session is not None:
+            self.sessions[exchange.session] = None
         self._put("request", exchange, {}, exchange.request.bytes())
 
     def response(self, exchange: Exchange, status: int, content_type: str, encoding: str) -> None:
@@ -168,7 +177,7 @@ class WireLog:
             value = exchange.headers.get(header)
             if value is not None and len(value) <= 64:
                 data[name] = value
-        session = next((exchange.headers[name] for name in _SESSIONS if exchange.headers.get(name)), None)
+        session = exchange.session
         if session is not None:
             data["native_session_id"] = session
         return data

@@ -1,16 +1,21 @@
 """Agents on the command line, one declared file each: variables, arguments, files and where the session file lies.
 
 In every value `{otlp}` is the OTLP endpoint, `{openai}`, `{gemini}` and so on are local base URLs, `{attempt}` is
-the run's id, `{scratch}` a private folder of the recording.
+the run's id, `{scratch}` a private folder of the recording, `{session}` the agent's own id of a session.
 """
 
 from __future__ import annotations
 
+import re
+import subprocess
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+_SESSION: Final = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
+_EXPORT_SECONDS: Final = 60
 
 
 def recipes() -> dict[str, dict[str, Any]]:
@@ -26,10 +31,36 @@ def recipes() -> dict[str, dict[str, Any]]:
 def sessions(program: str, env: Mapping[str, str], since_ns: int) -> list[Path]:
     """The session files that the program wrote since then, by its recipe; sorted."""
     pattern = recipes()[program].get("session")
-    if not pattern:
+    if pattern is None:
         return []
     found = [path for path in Path(env.get("HOME", "/")).glob(pattern) if path.is_file() and not path.is_symlink()]
     return sorted(path for path in found if path.stat().st_mtime_ns >= since_ns)
+
+
+def exports(program: str, command: str, env: Mapping[str, str], ids: Iterable[str]) -> dict[str, bytes]:
+    """What the program says of each session when asked as its recipe says, by file name. Asked with the user's own
+    variables, so that it tells nobody else. An answer with an error is none."""
+    words = recipes()[program].get("export", ())
+    out: dict[str, bytes] = {}
+    for one in ids:
+        if not words or _SESSION.fullmatch(one) is None:
+            continue
+        asked = [command, *(word.replace("{session}", one) for word in words)]
+        try:
+            done = subprocess.run(
+                asked,
+                env={**env, "OTEL_SDK_DISABLED": "true"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                timeout=_EXPORT_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        if done.returncode == 0 and done.stdout:
+            out[f"{one}.json"] = done.stdout
+    return out
 
 
 def scratch_folder(env: Mapping[str, str], attempt: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from otel2traj.readers.http import is_model_call
-from otel2traj.recording.recipes import adapt, recipes, sessions
+from otel2traj.recording.recipes import adapt, exports, recipes, sessions
 from otel2traj.recording.secrets import MASK, Masker, from_environment
 
 BASES = {"openai": "http://127.0.0.1:1/v1", "anthropic": "http://127.0.0.1:2", "gemini": "http://127.0.0.1:3"}
@@ -45,6 +45,15 @@ def test_session_files_are_those_of_this_run(tmp_path: Path) -> None:
     since = (folder / "rollout-1.jsonl").stat().st_mtime_ns
     assert [file.name for file in sessions("codex", {"HOME": str(tmp_path)}, since)] == ["rollout-1.jsonl"]
     assert sessions("codex", {"HOME": str(tmp_path)}, since + 1) == []
+
+
+def test_a_program_is_asked_for_its_sessions_with_the_user_s_own_variables(tmp_path: Path) -> None:
+    program = tmp_path / "opencode"
+    program.write_text('#!/bin/sh\n[ "$2" = bad ] && exit 1\necho "$1 $2 $OTEL_SDK_DISABLED $OWN"\n')
+    program.chmod(0o700)
+    found = exports("opencode", str(program), {"OWN": "mine"}, ["ses_1", "bad", "--help", "../up"])
+    assert found == {"ses_1.json": b"export ses_1 true mine\n"}
+    assert exports("codex", str(program), {}, ["ses_1"]) == {}
 
 
 def test_gemini_s_path_of_a_call_is_a_model_call() -> None:
