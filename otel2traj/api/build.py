@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int], None]
 Sinks = Callable[[str | None], list[StepSink]]
 """Makes the sinks for the trajectory of a conversation, by its name."""
+Share = Callable[[int, int], AbstractContextManager[Sinks]]
+"""What makes the sinks for one share of the conversations, by its number and how many shares there are; entered and
+left in the process that builds the share."""
 _LONGEST_NAME = 200
 _OF_ATTEMPTS: Final = frozenset({"network.jsonl", "run.json", "otel.jsonl", "otel-logs.jsonl"})
 """Files that make their folder an attempt; the last two are how the receiver writes one."""
@@ -78,14 +81,15 @@ def build_path(
     inference: bool = True,
     progress: Progress | None = None,
     jobs: int = 1,
-    sinks: Sinks | None = None,
+    share: Share | None = None,
+    share_size: int = 0,
 ) -> list[Built]:
     """Build an attempt directory, a folder of traces or a trace file.
 
     `write` saves `trajectory.json` beside the evidence; `output` names a file, or, where the evidence holds several
     conversations, a directory that gets one file each. A build that cannot be done is saved with `status: failed`
     and its error. `jobs` processes share the conversations, where the system can fork; the bytes are those of one.
-    `sinks` makes further sinks for each trajectory by the name of its conversation, in this process.
+    `share` makes further sinks for every `share_size` conversations.
     """
     limit = value_limit()
     if not path.exists() and not path.is_symlink():
@@ -101,12 +105,11 @@ def build_path(
                     f"{len(session.conversations)} conversations are recorded here, and {output.name} is a file",
                     hint="give a directory to -o, or name one conversation",
                 )
-            job = _Job(session, path, limit, sinks or _no_sinks)
             tasks = [(one, _target(path, write, output, one.name, several)) for one in session.conversations]
-            if jobs > 1 and several and sinks is None:
-                built.extend(_shared_out(job, tasks, jobs))
-            else:
-                built.extend(job.build(*task) for task in tasks)
+            size = share_size or max(1, len(tasks) // (jobs * _SHARES))
+            shares = [tasks[at : at + size] for at in range(0, len(tasks), size)]
+            for done in _shared_out(_Job(session, path, limit, share or _no_share, shares), jobs):
+                built.extend(done)
             if not built:
                 raise NothingRecordedError(session.what_was_read())
     except (WriteError, UsageError, RefusedError):
@@ -114,12 +117,14 @@ def build_path(
     except Exception as err:
         given_up = err if isinstance(err, Otel2TrajError) else Otel2TrajError(str(err))
         file = _target(path, write, output, None, False)
-        built.append(_failed(path, file, None, limit, err, given_up, sinks or _no_sinks))
+        with (share or _no_share)(0, 1) as sinks:
+            built.append(_failed(path, file, None, limit, err, given_up, sinks))
     return built
 
 
-def _no_sinks(name: str | None) -> list[StepSink]:
-    return []
+@contextmanager
+def _no_share(number: int, shares: int) -> Iterator[Sinks]:
+    yield lambda name: []
 
 
 def _failed(
@@ -151,20 +156,26 @@ class _Job:
     session: BuildSession
     path: Path
     limit: int
-    sinks: Sinks
+    share: Share
+    shares: list[list[Task]]
 
-    def build(self, conversation: Conversation, file: Path | None) -> Built:
+    def build(self, number: int) -> list[Built]:
+        """One share."""
+        with self.share(number, len(self.shares)) as sinks:
+            return [self._conversation(*task, sinks) for task in self.shares[number]]
+
+    def _conversation(self, conversation: Conversation, file: Path | None, sinks: Sinks) -> Built:
         """A conversation that cannot be built is a file that says so; a file that cannot be written is raised."""
         try:
             with _writing(file, self.limit) as writer:
-                summary = self.session.build(conversation, _Checked(), *writer, *self.sinks(conversation.name))
+                summary = self.session.build(conversation, _Checked(), *writer, *sinks(conversation.name))
             return Built(conversation.name, summary, file)
         except WriteError:
             raise
         except Exception as err:
             given_up = err if isinstance(err, Otel2TrajError) else Otel2TrajError(str(err))
             self.session.read_so_far(given_up)
-            return _failed(self.path, file, conversation.name, self.limit, err, given_up, self.sinks)
+            return _failed(self.path, file, conversation.name, self.limit, err, given_up, sinks)
 
 
 class _Checked:
@@ -184,31 +195,31 @@ class _Checked:
             raise AssertionError(f"the trajectory breaks {len(found)} of its own invariants: {told}")
 
 
-_inherited: list[tuple[_Job, list[Task]]] = []
+_inherited: list[_Job] = []
 """What forked workers find in their memory: the evidence is read and indexed once, by their parent."""
 _SHARES: Final = 8
 """Into how many shares the work of each process is cut, so that none waits long for the last."""
 
 
-def _shared_out(job: _Job, tasks: list[Task], jobs: int) -> list[Built]:
-    """Build the conversations in worker processes, the results in their order."""
+def _shared_out(job: _Job, jobs: int) -> Iterator[list[Built]]:
+    """Build the shares, in worker processes where there are several, the results in their order."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_all_start_methods, get_context
 
-    if "fork" not in get_all_start_methods():
-        return [job.build(*task) for task in tasks]
-    _inherited.append((job, tasks))
+    numbers = range(len(job.shares))
+    if jobs == 1 or len(numbers) < 2 or "fork" not in get_all_start_methods():
+        yield from map(job.build, numbers)
+        return
+    _inherited.append(job)
     try:
         with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
-            size = max(1, len(tasks) // (jobs * _SHARES))
-            return list(pool.map(_build_inherited, range(len(tasks)), chunksize=size))
+            yield from pool.map(_build_inherited, numbers)
     finally:
         _inherited.pop()
 
 
-def _build_inherited(number: int) -> Built:
-    job, tasks = _inherited[-1]
-    return job.build(*tasks[number])
+def _build_inherited(number: int) -> list[Built]:
+    return _inherited[-1].build(number)
 
 
 def _plain(err: Exception, path: Path) -> str:

@@ -83,8 +83,9 @@ def build_dataset(
             progress.waiting = state.waiting()
             report(progress)
             generation = state.generation + 1
+            inner = max(1, jobs // progress.waiting) if engine == "local" and progress.waiting else 1
             tasks = (
-                Task(tree, name, place, generation, tuple(_attempts(state, name, part)), inference)
+                Task(tree, name, place, generation, tuple(_attempts(state, name, part)), inference, jobs=inner)
                 for part in state.batches(batch)
             )
             for record in _records(ENGINES[engine](build_part, tasks, jobs)):

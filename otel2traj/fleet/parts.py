@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from ..errors import UsageError
+from ..errors import UsageError, WriteError
 from ..writers.tables import Row
 from .schema import SCHEMA, TABLES, TEXTS, columns, text_columns
 
@@ -18,8 +18,11 @@ _FIXED: Final = 64
 """Bytes that a row costs beside its texts, roughly."""
 
 
-class Spilled(Exception):
+class Spilled(WriteError):
     """A run is to be forgotten of which rows are in files already: the part has to be made anew without it."""
+
+    def __init__(self, message: str = "rows that are in files already cannot be taken back") -> None:
+        super().__init__(message)
 
 
 def arrow() -> Any:
@@ -47,6 +50,11 @@ def file_name(table: str, day: str | None, number: int = 0) -> str:
     """Where a file of a part stands in its data set, but for the name of the part; texts belong to no day."""
     end = f"{_PART}.parquet" if number == 0 else f"{_PART}-{number}.parquet"
     return f"{table}/{end}" if day is None else f"{table}/day={day}/{end}"
+
+
+def of_share(name: str, number: int) -> str:
+    """The name of a file that a share of an attempt wrote, beside those of the other shares of the part."""
+    return name.replace(_PART, f"{_PART}-s{number:05d}")
 
 
 def placed(name: str, part: str) -> str:
@@ -173,4 +181,4 @@ def batches(file: Any, rows: int = 16_384, columns: list[str] | None = None) -> 
         yield pyarrow.Table.from_batches([batch])
 
 
-__all__ = ["Files", "PartWriter", "Spilled", "arrow", "arrow_schema", "batches", "days_of", "placed"]
+__all__ = ["Files", "PartWriter", "Spilled", "arrow", "arrow_schema", "batches", "days_of", "of_share", "placed"]

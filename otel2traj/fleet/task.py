@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from .. import __version__
-from ..api.build import Built, build_path
+from ..api.build import Built, Sinks, build_path
 from ..api.source import value_limit
-from ..canonical import dumps
+from ..canonical import dumps, loads
 from ..errors import EvidenceError, RefusedError, WriteError
 from ..model.trajectory import BUILDER_VERSION, StepSink
 from .dataset import DataSet, Entry, Known, Record, part_name
-from .parts import PartWriter, Spilled, placed
+from .parts import PartWriter, Spilled, of_share, placed
 from .place import Place
 from .rows import Evidence, RunRows, failed
 from .schema import SCHEMA
 from .trees import Tree, evidence_of
 
 _NO_EVIDENCE: Final = Evidence("", "", "", 0)
+_TOLD: Final = "share.json"
+_SHARE: Final = 64
+"""Conversations of an attempt whose rows share files, whatever the number of processes that write them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,8 @@ class Task:
     """Attempts that ended the process that tried them, with what became of it: they are told, not tried."""
     dry: bool = False
     """Build and write nothing: does it live?"""
+    jobs: int = 1
+    """Processes that share the conversations of an attempt."""
 
 
 def build_part(task: Task) -> Record:
@@ -68,6 +75,8 @@ class _Work:
         self._task = task
         self._folder = folder
         self._writer = PartWriter(folder)
+        self._names: list[str] = []
+        self._shares = 0
         self._limit = value_limit()
         self._run: RunRows | None = None
         self._runs: dict[str, None] = {}
@@ -78,7 +87,7 @@ class _Work:
 
     def run(self) -> Record:
         entries = [self._attempt(attempt) for attempt in self._task.attempts]
-        names = self._writer.close()
+        names = sorted([*self._writer.close(), *self._names])
         part = part_name(f"{e.root}\0{e.attempt}\0{e.key}\0{e.token if e.same else ''}" for e in entries)
         record = Record(part, self._task.generation, [placed(name, part) for name in names], entries)
         if not self._task.dry:
@@ -105,13 +114,21 @@ class _Work:
                 if known is not None and known.key == entry.key and not known.again:
                     entry.same = True
                     return entry
-                built = build_path(path, inference=self._task.inference, sinks=self._sinks)
+                built = build_path(
+                    path,
+                    inference=self._task.inference,
+                    jobs=self._task.jobs,
+                    share=self._share,
+                    share_size=_SHARE,
+                )
             self._settle()
+            self._gather()
             _tell(entry, built)
-        except (WriteError, Spilled):
+        except WriteError:
             raise
         except Exception as err:  # one attempt never costs the others
             self._settle()
+            self._gather()
             lasting = isinstance(err, EvidenceError | RefusedError)
             self._fail(entry, type(err).__name__, str(err), again=not lasting)
         entry.runs = list(self._runs)
@@ -124,6 +141,36 @@ class _Work:
         self._writer.keep()
         self._runs[run] = None
         entry.runs = list(self._runs)
+
+    @contextmanager
+    def _share(self, number: int, shares: int) -> Iterator[Sinks]:
+        """Of several shares each has a writer of its own, since another process may hold it."""
+        if shares == 1:
+            yield self._sinks
+            self._settle()
+            return
+        mine, folder = copy(self), self._folder / f"share-{number:05d}"
+        mine._writer, mine._runs, mine._run = PartWriter(folder), {}, None
+        yield mine._sinks
+        mine._settle()
+        (folder / _TOLD).write_bytes(dumps([mine._writer.close(), list(mine._runs), shares]))
+
+    def _gather(self) -> None:
+        """Take in what the shares wrote, in their order: all of it or, where one of them did not end, nothing."""
+        folders = sorted(self._folder.glob("share-*"))
+        told: list[Any] = [loads((one / _TOLD).read_bytes()) for one in folders if (one / _TOLD).exists()]
+        whole = bool(told) and len(told) == told[0][2]
+        for folder, (names, runs, _) in zip(folders, told, strict=True) if whole else ():
+            for name in names:
+                kept = of_share(name, self._shares)
+                target = self._folder / kept
+                target.parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).rename(target)
+                self._names.append(kept)
+            self._runs.update(dict.fromkeys(runs))
+            self._shares += 1
+        for folder in folders:
+            shutil.rmtree(folder)
 
     def _sinks(self, conversation: str | None) -> list[StepSink]:
         self._settle()

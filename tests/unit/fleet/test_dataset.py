@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from otel2traj.api.build import build_bytes
-from otel2traj.canonical import loads
+from otel2traj.api.build import build_bytes, build_path
+from otel2traj.canonical import dumps, loads
 from otel2traj.errors import EvidenceError, RefusedError, UsageError
 from otel2traj.fleet import engines, parts
+from otel2traj.fleet import rows as rows_module
 from otel2traj.fleet.build import build_dataset
 from otel2traj.fleet.compact import compact
 from otel2traj.fleet.place import Folder
 from otel2traj.fleet.schema import TABLES, TEXTS, columns
 from otel2traj.fleet.trees import LocalTree
+from otel2traj.model.trajectory import Header
 from tests.unit.fleet.made import FIXTURES, Deadly, ask, build, copied, files, fleet, here, one
 
 NAMES = ("abb-02-parallel-tools", "abb-03-tool-error", "abb-07-transport-error", "abb-20c-steps-symlink")
@@ -253,6 +255,62 @@ def test_one_file_with_many_conversations_is_many_runs(tmp_path: Path) -> None:
     told = ask(tmp_path / "out", "SELECT attempt, model_calls FROM runs")
     assert told == [(".", 2)] * 3
     assert len(ask(tmp_path / "out", "SELECT DISTINCT conversation FROM runs")) == 3
+
+
+def many_conversations(file: Path, count: int) -> Path:
+    """A trace file of as many conversations, each one model call over ten days."""
+    spans = [
+        {
+            "traceId": f"{number + 1:032x}",
+            "spanId": f"{number + 1:016x}",
+            "name": "chat",
+            "startTimeUnixNano": str((1_779_000_000 + number % 10 * 86_400) * 10**9),
+            "endTimeUnixNano": str((1_779_000_001 + number % 10 * 86_400) * 10**9),
+            "attributes": [
+                {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+                {"key": "gen_ai.request.model", "value": {"stringValue": "m"}},
+                {"key": "gen_ai.conversation.id", "value": {"stringValue": f"c{number}"}},
+            ],
+        }
+        for number in range(count)
+    ]
+    file.write_bytes(dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}) + b"\n")
+    return file
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_conversations_of_one_file_are_shared_out_and_the_files_are_the_same(tmp_path: Path, jobs: int) -> None:
+    file, alone = many_conversations(tmp_path / "traces.json", 150), tmp_path / "alone"
+    built = build(file, tmp_path / "out", jobs=jobs)
+    assert (built.done, built.failed) == (1, 0)
+    names = {name.rpartition("/")[2].split("-")[-1] for name in files(tmp_path / "out") if name.startswith("runs/")}
+    assert names == {"s00000.parquet", "s00001.parquet", "s00002.parquet"}
+    build_path(file, output=alone)
+    told = dict(ask(tmp_path / "out", "SELECT conversation, trajectory_sha256 FROM runs"))
+    assert len(told) == 150
+    assert told == {one.stem: hashlib.sha256(one.read_bytes()).hexdigest() for one in alone.iterdir()}
+    build(file, tmp_path / "one", jobs=1)
+    assert files(tmp_path / "out") == files(tmp_path / "one")
+    compact(Folder(tmp_path / "out"))
+    assert dict(ask(tmp_path / "out", "SELECT conversation, trajectory_sha256 FROM runs")) == told
+
+
+def test_a_share_that_does_not_end_takes_the_others_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, real = many_conversations(tmp_path / "traces.json", 150), rows_module.RunRows.begin
+
+    def begin(self: rows_module.RunRows, header: Header) -> None:
+        if self._conversation == "c100":
+            raise KeyboardInterrupt
+        real(self, header)
+
+    monkeypatch.setattr(rows_module.RunRows, "begin", begin)
+    with pytest.raises(KeyboardInterrupt):
+        build(file, tmp_path / "out", jobs=1)
+    assert files(tmp_path / "out") == {}
+    monkeypatch.undo()
+    monkeypatch.setitem(engines.ENGINES, "local", here)
+    assert build(file, tmp_path / "out").done == 1
+    assert not (tmp_path / "out" / "_scratch").exists()
 
 
 def test_a_repeated_history_is_stored_once_and_can_be_laid_out_again(tmp_path: Path) -> None:
