@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from otel2traj.readers.base import Described
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -92,10 +94,60 @@ def left_out_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def file_forms_page() -> str:
+    """What the readers say of their forms."""
+    from otel2traj.readers import READERS
+    from otel2traj.readers.wire_files import WIRE_READERS
+
+    def table(readers: Iterable[Described]) -> list[str]:
+        rows = [
+            "| form | who writes it | how to get it | what it cannot tell | tried |",
+            "| --- | --- | --- | --- | --- |",
+        ]
+        for one in readers:
+            told = (f"`{one.name}`", one.writer, one.obtain, one.loses or "", one.tried)
+            rows.append(f"| {' | '.join(part.replace('|', chr(92) + '|') for part in told)} |")
+        return rows
+
+    return "\n".join([_FORMS_HEAD, *table(READERS), _FORMS_WIRE, *table(WIRE_READERS), _FORMS_TAIL])
+
+
+_FORMS_HEAD = """# File forms
+
+A file may be in any of these forms, plain, gzip or zstd. The form is told by content, never by name, and the first of
+the list that fits is taken. `otel2traj info --forms` prints the list of the installed version, `otel2traj info FILE`
+the form of a file; `+gzip` or `+zstd` after its name says that it was inflated first. What a file cannot tell stays
+unknown in the trajectory, and a warning `lossy_form` says so.
+
+## Spans, log records, session files
+"""
+_FORMS_WIRE = """
+## Exchanges with a model, as wire records
+
+These stand beside the interceptor's own lines (`network.jsonl`).
+"""
+_FORMS_TAIL = """
+Compression: gzip (any number of members), zstd (a stream, or the Collector's form with a 4-byte length before each
+frame). A compressed file may become 4 GiB.
+
+## Notices
+
+`unreadable_line`, `unreadable_record`: skipped, with line or byte. `repaired_record`: read with the named repair.
+`missing_id`: a span without trace or span id, kept. `truncated_container`: a compressed file that ends early; what came
+before was read. `source_grew`, `source_shrank`: read to the size it had when it was opened. `skipped_records`: metrics.
+`lossy_form`: what the form could not hold.
+
+## Speed
+
+`pytest tests/bench/test_reading.py -m bench` prints the ratios of one run.
+"""
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "warnings.md": warnings_page,
     "commands.md": commands_page,
     "left-out.md": left_out_page,
+    "file-forms.md": file_forms_page,
 }
 
 

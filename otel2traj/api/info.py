@@ -17,9 +17,20 @@ def info(path: Path) -> JsonObject:
 
 
 def forms() -> list[JsonObject]:
-    """Every form of file that is read, in the order in which they are asked, with what a file in it cannot hold."""
+    """Every form of file that is read, in the order in which they are asked: who writes it, how to get one, the
+    versions tried, and what a file in it cannot hold."""
     from ..readers import READERS
+    from ..readers.base import Described
     from ..readers.wire_files import WIRE_READERS
 
-    readers = [*READERS, *WIRE_READERS]
-    return [{"name": reader.name, "cannot_hold": getattr(reader, "loses", None)} for reader in readers]
+    readers: list[Described] = [*READERS, *WIRE_READERS]
+    return [
+        {
+            "name": reader.name,
+            "written_by": reader.writer,
+            "how_to_get": reader.obtain,
+            "tried": reader.tried,
+            "cannot_hold": reader.loses,
+        }
+        for reader in readers
+    ]

@@ -23,9 +23,9 @@ def add_session(index: Index, record: SessionRecord, source: Source) -> None:
             head.parts.extend(Part(INPUT, ref) for ref in told.inputs)
         head.parts.append(Part("session", record.ref))
         head.failed = head.failed or told.facts.get("is_error") is True
-        if record.time_ns is not None:
-            head.start_ns = record.time_ns if head.start_ns is None else min(head.start_ns, record.time_ns)
-            head.end_ns = record.time_ns if head.end_ns is None else max(head.end_ns, record.time_ns)
+        began = record.time_ns if told.start_ns is None else told.start_ns
+        head.start_ns = min((ns for ns in (head.start_ns, began) if ns is not None), default=None)
+        head.end_ns = max((ns for ns in (head.end_ns, told.end_ns) if ns is not None), default=None)
 
 
 def _head(record: SessionRecord, told: Told, source: Source) -> SpanHead:
@@ -38,8 +38,8 @@ def _head(record: SessionRecord, told: Told, source: Source) -> SpanHead:
         span_id=told.key,
         parent_id=None,
         role=told.role,
-        start_ns=record.time_ns,
-        end_ns=record.time_ns,
+        start_ns=None,
+        end_ns=None,
         dialects=(record.form,),
         scope=record.form,
         agent_name=record.agent_name,

@@ -39,9 +39,8 @@ def info(
             print(dumps_pretty(listed).decode())
             return
         for form in listed:
-            print(
-                form["name"] if form["cannot_hold"] is None else f"{form['name']}: cannot hold: {form['cannot_hold']}"
-            )
+            lost = "" if form["cannot_hold"] is None else f"; cannot hold: {form['cannot_hold']}"
+            print(f"{form['name']}: {form['written_by']}{lost}")
         return
     if path is None:
         raise typer.BadParameter("give a path, or --forms", param_hint="PATH")

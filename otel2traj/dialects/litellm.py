@@ -56,7 +56,7 @@ class Litellm(SpanDialect):
         usage=USAGE,
         conversation_id=("metadata.session_id", "litellm.session_id"),
         finish_reason=("gen_ai.response.finish_reasons",),
-        extra={"litellm.call_id": "litellm.call_id"},
+        extra={key: key for key in ("litellm.call_id", "litellm.call_type", "litellm.cache_hit")},
         known=(
             "litellm.",
             "metadata.",
@@ -87,7 +87,10 @@ class Litellm(SpanDialect):
             return
         if draft.role is Role.TOOL_EXECUTION:
             return
-        draft.put_usage(usage_of(decode_repr(draft.attributes.get("metadata.usage_object"))))
+        draft.put_usage(usage_of(decode_repr(draft.attributes.get("metadata.usage_object")), inclusive=True))
+        for key, read in (("litellm.response", read_response), ("litellm.request", read_request)):
+            if key in draft.attributes:  # the bodies of a logging payload
+                read(draft, draft.attributes[key])
         draft.put("tools", _functions(draft.attributes))
         if not _has_parts(draft):
             _completion(draft)

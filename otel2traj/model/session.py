@@ -23,6 +23,9 @@ class Told:
     """The record's own id: one that comes again replaces the first."""
     inputs: tuple[EvidenceRef, ...] = ()
     """Records before it whose `message` the call was sent first."""
+    start_ns: int | None = None
+    end_ns: int | None = None
+    """When it began and ended, where the record says so itself."""
 
 
 @dataclass(slots=True)
@@ -32,6 +35,7 @@ class SessionRecord:
     ref: EvidenceRef
     form: str
     time_ns: int | None
+    """When it was written. What it tells of had begun by then; that it had ended is not said."""
     told: tuple[Told, ...] = ()
     message: JsonValue = None
     """What this record adds to the conversation, where it is no answer of the model."""

@@ -21,6 +21,7 @@ from .js_console import JS_CONSOLE
 from .js_sdk import JS_SDK
 from .langfuse import LANGFUSE
 from .langsmith import LANGSMITH
+from .litellm_log import LITELLM_LOG
 from .mlflow import MLFLOW
 from .openai_agents import OPENAI_AGENTS
 from .opencode import OPENCODE_EVENTS, OPENCODE_EXPORT
@@ -52,6 +53,7 @@ READERS: Final = Registry[Reader](
     AGENT_LIGHTNING,
     OPENAI_AGENTS,
     INSPECT_LOG,
+    LITELLM_LOG,
     MLFLOW,
     PHOENIX,
     PHOENIX_ROWS,

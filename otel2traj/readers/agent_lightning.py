@@ -17,6 +17,9 @@ from .span_rows import row
 
 class AgentLightning(DocumentForm):
     name = "agent-lightning"
+    writer = "Agent Lightning's store"
+    obtain = "the rows of `query_spans`, dumped a line each"
+    tried = "built after agentlightning 0.3.0"
     loses = "no scope, no span kind; times are seconds as floating numbers, exact to about a microsecond"
     places = (Place((), ()), Place((), ("spans",)), Place((), ("data",)))
 

@@ -36,11 +36,35 @@ class RecordFile(Protocol):
     def close(self) -> None: ...
 
 
-class Reader(Protocol):
-    """One form of record file: a line in `READERS`."""
+class Described(Protocol):
+    """What the reference says of a form: a line in docs/reference/file-forms.md is made of it."""
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def writer(self) -> str:
+        """Who writes such files."""
+        ...
+
+    @property
+    def obtain(self) -> str:
+        """How to get one."""
+        ...
+
+    @property
+    def tried(self) -> str:
+        """Versions whose files were read, or what the fixtures are built after."""
+        ...
+
+    @property
+    def loses(self) -> str | None:
+        """What a file in this form cannot tell."""
+        ...
+
+
+class Reader(Described, Protocol):
+    """One form of record file: a line in `READERS`."""
 
     def recognises(self, head: Head) -> bool:
         """Whether a stream that begins so is in this form."""

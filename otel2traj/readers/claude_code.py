@@ -123,9 +123,13 @@ def _results(content: JsonValue) -> list[JsonObject]:
 
 class ClaudeCodeSession(SessionForm):
     name = "claude-code-session"
+    writer = "Claude Code"
+    obtain = "`~/.claude/projects/<project>/<session>.jsonl`"
+    tried = "built after files of Claude Code 2.1"
     loses = (
         "what each call was sent is told as what was added since the call before; system prompt, tool definitions,"
-        " parameters, when a call or a tool began, and calls beside the conversation are not in the file"
+        " parameters, when a call or a tool began and ended (times are those of the lines), and calls beside the"
+        " conversation are not in the file"
     )
 
     def recognises(self, head: Head) -> bool:

@@ -53,6 +53,9 @@ class _State(State):
 
 class CodexEvents(SessionForm):
     name = "codex-events"
+    writer = "Codex CLI"
+    obtain = "`codex exec --json PROMPT`"
+    tried = "Codex CLI 0.171.0"
     loses = "no times, no model calls of their own, no prompt, no ids and names of tool calls"
 
     def recognises(self, head: Head) -> bool:

@@ -206,9 +206,12 @@ class _State(State):
 
 class CodexRollout(SessionForm):
     name = "codex-rollout"
+    writer = "Codex CLI"
+    obtain = "`~/.codex/sessions/<year>/<month>/<day>/rollout-….jsonl`"
+    tried = "Codex CLI 0.171.0; older versions built by hand"
     loses = (
         "what each call was sent is told as what was added since the call before; tool definitions, parameters and when"
-        " a call began are not in the file"
+        " a call or a tool began and ended (times are those of the lines) are not in the file"
     )
 
     def recognises(self, head: Head) -> bool:

@@ -31,6 +31,9 @@ class DocumentForm(ABC):
     """One foreign form: its name, where its records stand in a document, and what of a span it cannot hold."""
 
     name: ClassVar[str]
+    writer: ClassVar[str]
+    obtain: ClassVar[str]
+    tried: ClassVar[str]
     loses: ClassVar[str | None] = None
     places: ClassVar[tuple[Place, ...]]
 

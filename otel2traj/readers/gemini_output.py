@@ -32,6 +32,9 @@ class _State(State):
 
 class GeminiOutput(SessionForm):
     name = "gemini-output"
+    writer = "Gemini CLI"
+    obtain = "`gemini -p PROMPT --output-format json`"
+    tried = "Gemini CLI 0.61.0"
     loses = "no calls, no executions, no prompt, no times; counts and the answer alone"
 
     def recognises(self, head: Head) -> bool:

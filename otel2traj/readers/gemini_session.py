@@ -69,9 +69,13 @@ class _State(State):
 
 class GeminiSession(SessionForm):
     name = "gemini-session"
+    writer = "Gemini CLI, Qwen Code"
+    obtain = "`~/.gemini/tmp/<project>/chats/session-….jsonl`, before that `.json`"
+    tried = "Gemini CLI 0.61.0; one document built by hand"
     loses = (
         "what each call was sent is told as what was added since the call before; system prompt, tool definitions,"
-        " parameters, finish reasons, response ids and when a call or a tool began are not in the file"
+        " parameters, finish reasons, response ids and when a call or a tool began and ended (times are those of the"
+        " messages) are not in the file"
     )
     paths = _PATHS
 

@@ -146,6 +146,10 @@ def _bytes(body: str, encoding: Any) -> bytes:
 
 class Har:
     name = "har"
+    writer = "browsers and proxies"
+    obtain = "`mitmdump --set hardump=FILE`, a browser's network page"
+    tried = "mitmproxy 11.0.2"
+    loses: str | None = "who asked: the agent, its Input and what its tools did"
 
     def recognises(self, head: Head) -> bool:
         return head.has("log") and (

@@ -25,6 +25,9 @@ _PARAMETERS: Final = ("temperature", "top_p", "top_k", "max_tokens", "seed", "fr
 
 class InspectLog(DocumentForm):
     name = "inspect-log"
+    writer = "Inspect"
+    obtain = "`inspect eval --log-format json`, `inspect log dump`"
+    tried = "built after inspect_ai 0.3"
     loses = "messages that the log was told not to keep; when a tool began and ended apart from its event"
     places = (
         Place(_SAMPLE, ("samples", "events")),

@@ -33,6 +33,9 @@ _CARRIERS: Final = (
 
 class Jaeger(DocumentForm):
     name = "jaeger"
+    writer = "Jaeger"
+    obtain = "download in its page, `GET /api/traces/<id>`, documents of Elasticsearch"
+    tried = "built from Jaeger's JSON model"
     loses = "times end at microseconds; lists are text"
     places = (
         Place(("data",), ("data", "spans")),

@@ -16,6 +16,9 @@ _SIGNS: Final = re.compile(rb"^\s*(?:traceId|parentSpanContext|instrumentationSc
 
 class JsConsole:
     name = "js-console"
+    writer = "JavaScript SDK"
+    obtain = "`ConsoleSpanExporter`; export OTLP instead"
+    tried = "JavaScript SDK 2.12"
     loses = "nested values; it is refused"
 
     def recognises(self, head: Head) -> bool:

@@ -20,6 +20,9 @@ from .outline import Head
 
 class JsSdk(DocumentForm):
     name = "js-sdk-json"
+    writer = "file exporters of the JavaScript SDK, among them Gemini CLI's"
+    obtain = '`"telemetry": {"enabled": true, "target": "local", "outfile": …}` in the settings of Gemini CLI'
+    tried = "Gemini CLI 0.61.0; JavaScript SDK 2.0 built by hand"
     loses = "values that stood in an object before are the text [Circular]"
     places = (Place((), ()), Place((), ("spans",)))
 

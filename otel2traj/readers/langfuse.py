@@ -27,6 +27,9 @@ _TYPES: Final = frozenset(
 
 class Langfuse(DocumentForm):
     name = "langfuse"
+    writer = "Langfuse"
+    obtain = "`GET /api/public/traces/<id>`, observations as JSON or lines, blob exports"
+    tried = "built from Langfuse's API reference and blob export"
     loses = "only the fields that the export chose; times end at milliseconds"
     places = (
         Place((), ("observations",)),

@@ -23,6 +23,9 @@ _TREE: Final = tuple(("child_runs",) * depth for depth in range(1, 9))
 
 class LangSmith(DocumentForm):
     name = "langsmith"
+    writer = "LangSmith"
+    obtain = "runs as JSON or lines: bulk export, `Client.list_runs`, a tree of `child_runs`"
+    tried = "built from LangSmith's run format"
     loses = "no span kind, no resource; times end at microseconds"
     places = (
         Place((), ()),

@@ -220,6 +220,10 @@ def _time(value: Any) -> int | None:
 
 class Mitmproxy:
     name = "mitmproxy"
+    writer = "mitmproxy"
+    obtain = "`mitmdump -w FILE`"
+    tried = "mitmproxy 11.0.2"
+    loses: str | None = "who asked: the agent, its Input and what its tools did"
 
     def recognises(self, head: Head) -> bool:
         return _BEGIN.match(head.data) is not None

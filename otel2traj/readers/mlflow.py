@@ -23,6 +23,9 @@ _TRACE_KEYS: Final = ("mlflow.trace.session", "mlflow.trace.user", "mlflow.trace
 
 class Mlflow(DocumentForm):
     name = "mlflow"
+    writer = "MLflow"
+    obtain = "`Trace.to_json()`, results of `search_traces`"
+    tried = "mlflow-tracing 3.17.2; schema 2 built from MLflow's entities"
     loses = "no span kind, no scope, no resource"
     places = (
         Place((), ("data", "spans")),

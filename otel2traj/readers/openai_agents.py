@@ -31,6 +31,9 @@ _HANDLED: Final = {
 
 class OpenAiAgents(DocumentForm):
     name = "openai-agents"
+    writer = "OpenAI Agents SDK"
+    obtain = "a processor that writes `span.export()`, or what `BackendSpanExporter` sends"
+    tried = "built after openai-agents 0.6.4"
     loses = "no ids of tool calls on executions; a call by the Responses API has only its response id and usage"
     places = (Place((), ()), Place((), ("data",)))
 

@@ -63,9 +63,13 @@ class _Export(State):
 
 class OpenCodeExport(SessionForm):
     name = "opencode-export"
+    writer = "OpenCode"
+    obtain = "`opencode export ID`"
+    tried = "OpenCode 1.18.33"
     loses = (
         "what each call was sent is told as what was added since the call before; system prompt, tool definitions,"
-        " parameters, response ids and the calls beside the conversation (titles, summaries) are not in the file"
+        " parameters, response ids, when a call that asked for tools ended, and the calls beside the conversation"
+        " (titles, summaries) are not in the file"
     )
     paths = frozenset((LINE, _MESSAGE, _PART))
 
@@ -96,7 +100,10 @@ class OpenCodeExport(SessionForm):
         if error:
             facts["is_error"] = True
             facts["error"] = text(as_dict(error.get("data")).get("message") or error.get("name")) or None
-        record.told = (Told(placed.keys[0], Role.MODEL_CALL, facts, text(info.get("id")), placed.inputs),)
+        told = Told(placed.keys[0], Role.MODEL_CALL, facts, text(info.get("id")), placed.inputs)
+        if "tool_calls" not in facts:  # a message that has them is completed by their results
+            told.end_ns = when(time.get("completed"))
+        record.told = (told,)
         return record
 
 
@@ -126,9 +133,12 @@ class _Events(State):
 
 class OpenCodeEvents(SessionForm):
     name = "opencode-events"
+    writer = "OpenCode"
+    obtain = "`opencode run --format json PROMPT`"
+    tried = "OpenCode 1.18.33"
     loses = (
-        "no prompt, no model, no agent, no response ids; what each call was sent but tool results, and the calls beside"
-        " the conversation are not in the file"
+        "no prompt, no model, no agent, no response ids; what each call was sent but tool results, when a call ended,"
+        " and the calls beside the conversation are not in the file"
     )
 
     def recognises(self, head: Head) -> bool:
@@ -206,7 +216,9 @@ def tool_record(part: JsonObject, placed: Placed, ref: EvidenceRef, form: str) -
     }
     if facts["exit_code"]:
         facts["is_error"] = True
-    record.told = (Told(placed.keys[0], Role.TOOL_EXECUTION, facts, text(part.get("id")) or None),)
+    told = Told(placed.keys[0], Role.TOOL_EXECUTION, facts, text(part.get("id")) or None)
+    told.start_ns, told.end_ns = when(time.get("start")), when(time.get("end"))
+    record.told = (told,)
     record.message = [{"role": "tool", "tool_call_id": part.get("callID"), "content": result}]
     return record
 

@@ -378,6 +378,10 @@ def _parse(kind: str, data: bytes) -> Any:
 
 class OtlpProtoReader:
     name = "otlp-proto"
+    writer = "OTLP exporters over HTTP, the Collector's file exporter"
+    obtain = "`exporters: file: {format: proto}` in the Collector; saved request bodies"
+    tried = "Collector 0.155.0"
+    loses: str | None = None
 
     def recognises(self, head: Head) -> bool:
         return framing_of(head.data, head.size) is not None

@@ -32,6 +32,9 @@ _JSON_TEXT: Final = (
 
 class Phoenix(DocumentForm):
     name = "phoenix"
+    writer = "Arize Phoenix"
+    obtain = "`GET /v1/projects/<project>/spans` and `…/spans/otlpv1`"
+    tried = "built from Phoenix's OpenAPI description"
     loses = "no span kind, no scope, no resource; times end at microseconds"
     places = (Place((), ("data",)), Place((), ()))
 

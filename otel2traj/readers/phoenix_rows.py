@@ -21,6 +21,9 @@ _COLUMN = "attributes."
 
 class PhoenixRows(DocumentForm):
     name = "phoenix-dataframe"
+    writer = "Arize Phoenix's client"
+    obtain = '`get_spans_dataframe().to_json(orient="records")`'
+    tried = "built after the client's columns"
     loses = "no span kind, no scope, no resource; times as the table was written, often milliseconds"
     places = (Place((), ()), Place((), ("data",)))
 

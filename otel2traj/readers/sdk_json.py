@@ -19,6 +19,9 @@ from .outline import Head
 
 class SdkJson(DocumentForm):
     name = "sdk-json"
+    writer = "Python SDK"
+    obtain = "`ConsoleSpanExporter`, `ConsoleLogExporter`, `ReadableSpan.to_json`"
+    tried = "opentelemetry-sdk 1.45.2"
     loses = "no scope, no dropped counts; times end at microseconds"
     places = (Place((), ()),)
 

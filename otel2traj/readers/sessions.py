@@ -63,6 +63,9 @@ class SessionForm(ABC):
     """One form of session file: a line in `READERS`."""
 
     name: ClassVar[str]
+    writer: ClassVar[str]
+    obtain: ClassVar[str]
+    tried: ClassVar[str]
     loses: ClassVar[str]
     """What a file in this form cannot tell of a call."""
     paths: ClassVar[frozenset[Path]] = frozenset((LINE,))

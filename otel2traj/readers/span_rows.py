@@ -7,6 +7,7 @@ milliseconds, microseconds, nanoseconds since 1970 are each a thousand times the
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, Final
 
 from ..canonical import JsonObject
@@ -26,6 +27,9 @@ _LISTS: Final = ("spans", "data", "rows", "results", "trace")
 
 class SpanRows(DocumentForm):
     name = "span-rows"
+    writer = "exporters of one's own, dumps of tables"
+    obtain = "flat rows of spans with ids, times and an object of attributes, snake or camel case"
+    tried = "built by hand"
     loses = "what the writer of the rows left out: often scope, resource and dropped counts"
     places = (Place((), ()), *(Place((), (name,)) for name in _LISTS))
 
@@ -98,10 +102,11 @@ def when(value: Any) -> int | None:
         value = number
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 2**63:
         return None
+    exact = Decimal(repr(value))  # the digits that were written
     for limit, factor in ((10**11, 10**9), (10**14, 10**6), (10**17, 10**3)):
         if value < limit:
-            return round(value * factor)
-    return int(value)
+            return int(exact * factor)
+    return int(exact)
 
 
 def _event(data: JsonObject) -> SpanEvent:

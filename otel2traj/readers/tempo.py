@@ -18,6 +18,10 @@ _BEGIN: Final = re.compile(rb'\s*\{\s*"(?:batches|trace)"')
 
 class Tempo:
     name = "tempo"
+    writer = "Grafana Tempo"
+    obtain = "`GET /api/traces/<id>`, `GET /api/v2/traces/<id>`"
+    tried = "built from Tempo's API description"
+    loses: str | None = None
 
     def recognises(self, head: Head) -> bool:
         if _BEGIN.match(head.data) is None:

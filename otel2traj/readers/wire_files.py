@@ -10,6 +10,7 @@ from ..model.evidence import AbbRecord, EvidenceRef, Notice, Source
 from ..registry import Registry
 from .abb import AbbFile, Members
 from .abb_otel import is_enveloped
+from .base import Described
 from .har import HAR
 from .histories import Body
 from .http import HttpFile
@@ -36,11 +37,8 @@ class WireFile(Protocol):
     def close(self) -> None: ...
 
 
-class WireReader(Protocol):
+class WireReader(Described, Protocol):
     """One form of recorded exchanges: a line in `WIRE_READERS`."""
-
-    @property
-    def name(self) -> str: ...
 
     def recognises(self, head: Head) -> bool: ...
 

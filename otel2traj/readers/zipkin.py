@@ -29,6 +29,9 @@ _CARRIERS: Final = (
 
 class Zipkin(DocumentForm):
     name = "zipkin"
+    writer = "Zipkin exporters and servers"
+    obtain = "`GET /api/v2/trace/<id>`, saved request bodies"
+    tried = "Python Zipkin exporter; shared ids built from the v2 API description"
     loses = "values are strings; kind, events and resource attributes are folded"
     places = (Place((), ()),)
 
