@@ -52,3 +52,9 @@ class RefusedError(Otel2TrajError):
 
     exit_code = 4
     code = "refused"
+
+
+class PluginError(UsageError):
+    """An installed plugin is broken. The message names its distribution."""
+
+    code = "plugin"

@@ -23,8 +23,6 @@ from .archive import Archive
 _BESIDE_BODIES = ("model", "source_model", "purpose", "native_purpose")
 """What a step takes of a wire record beside its body."""
 
-_LOG_DIALECTS = {dialect.name: dialect for dialect in dialects.LOG_DIALECTS}
-
 
 class WireBodies:
     """Request and response of one wire call, decoded once."""
@@ -73,7 +71,7 @@ def read_head(archive: Archive, index: Index, head: SpanHead) -> Reading:
     if head.recorder is Recorder.ACP:
         return _acp(archive, index, head)
     if head.recorder is Recorder.LOGS:
-        return _LOG_DIALECTS[head.dialects[0]].read(_logs(archive, head.parts))
+        return dialects.known().logs.get(head.dialects[0]).read(_logs(archive, head.parts))
     if head.recorder is Recorder.SESSION:
         return read_session(head.span_id, [(part.what, _session(archive, part)) for part in head.parts])
     return _otel(archive, index, head)

@@ -11,8 +11,6 @@ from ..readers.anyvalue import LazyAttributes
 from .archive import Archive
 from .readings import Readings
 
-_LOG_DIALECTS = tuple(dialects.LOG_DIALECTS)
-
 
 def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecord, source: Source) -> None:
     """One OpenTelemetry span. A finished span replaces its live snapshots; a repeated one is counted and dropped."""
@@ -138,7 +136,7 @@ def _is_another(archive: Archive, before: SpanHead, span: SpanRecord) -> bool:
 def add_log(index: Index, log: LogRecord, source: Source) -> None:
     """One OpenTelemetry log record: with a call of its own, or as content of the span it names."""
     index.counts["logs"] += 1
-    for dialect in _LOG_DIALECTS:
+    for dialect in dialects.known().logs:
         if not dialect.recognises(log):
             continue
         found = dialect.classify(log)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..dialects.versions import untested
+from ..dialects import known, untested
 from ..errors import EvidenceError
 from ..evidence import Index
 from ..model.evidence import LogRecord, Notice, Source, SourceKind, SpanRecord
@@ -37,6 +37,12 @@ def index_attempt(archive: Archive, index: Index, readings: Readings, progress: 
         if untested(scope, version):
             message = f"{scope} {version}: its spans are read by their attributes, in a version not tested with"
             index.notices.append(Notice("untested_version", message, path, lossy=False))
+    origins = known().origins
+    if origins:
+        asked = {name: head.source for head in index.span_heads() for name in head.dialects if name in origins}
+        for name, path in sorted(asked.items()):
+            message = f"spans are read by the dialect {name} of {origins[name]}, which is no part of this package"
+            index.notices.append(Notice("foreign_dialect", message, path, lossy=False))
 
 
 def _index_source(

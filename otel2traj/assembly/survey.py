@@ -55,6 +55,7 @@ def survey(session: BuildSession) -> JsonObject:
         "counts": dict(sorted(index.counts.items())),
         **_pairing(session),
         "unmapped_attributes": _unmapped(session, heads),
+        "unknown_scopes": _unknown(session, heads),
         "missing": _missing(session, heads),
         "notices": sorted({notice.render() for notice in [*index.notices, *archive.notices]}),
     }
@@ -89,6 +90,32 @@ def _unmapped(session: BuildSession, heads: list[SpanHead]) -> JsonObject:
     return dict(sorted(found.items()))
 
 
+def _unknown(session: BuildSession, heads: list[SpanHead]) -> list[JsonObject]:
+    """Spans that no dialect recognises, by scope, with what a dialect for them would be told by: how often each span
+    name, attribute name and event name stands there."""
+    found: dict[tuple[str, str], tuple[Counter[str], Counter[str], Counter[str]]] = {}
+    for head in heads:
+        if head.recorder is not Recorder.OTEL or head.dialects:
+            continue
+        span = session.archive.fetch(head.parts[0].ref)
+        if isinstance(span, SpanRecord):
+            told = found.setdefault((span.scope_name, span.scope_version), (Counter(), Counter(), Counter()))
+            told[0][span.name] += 1
+            told[1].update(dict.fromkeys(map(dialects.fold, span.attributes), 1))
+            told[2].update({event.name: 1 for event in span.events})
+    return [
+        {
+            "scope": scope,
+            "version": version,
+            "spans": names.total(),
+            "names": dict(sorted(names.items())),
+            "attributes": dict(sorted(attributes.items())),
+            "events": dict(sorted(events.items())),
+        }
+        for (scope, version), (names, attributes, events) in sorted(found.items())
+    ]
+
+
 def _missing(session: BuildSession, heads: list[SpanHead]) -> list[JsonObject]:
     """What calls and executions lack, grouped by dialect, with the switch that the dialect names for it."""
     lacks: dict[str, Counter[str]] = {}
@@ -109,7 +136,7 @@ def _missing(session: BuildSession, heads: list[SpanHead]) -> list[JsonObject]:
             found["tool call id"] += reading.tool_call_id is None
             found["arguments"] += reading.arguments is None
             found["result"] += reading.result is None and not head.failed
-    described = {dialect.name: dialect for dialect in (*dialects.DIALECTS, *dialects.LOG_DIALECTS)}
+    described = {dialect.name: dialect for dialect in dialects.known().all()}
     out: list[JsonObject] = []
     for name in sorted(lacks):
         for what, count in sorted(lacks[name].items()):

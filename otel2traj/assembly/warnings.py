@@ -30,6 +30,7 @@ CODES: Final[dict[str, str]] = {
     "dropped_attributes": "The SDK dropped attributes or events of a span at a limit.",
     "duplicate_span": "One span id was recorded twice with different content; the first stands.",
     "empty_source": "The file of a recorder holds no record.",
+    "foreign_dialect": "A dialect of another package, which is installed, read spans of this run.",
     "foreign_file": "A file of a folder of traces that holds no spans, log records or wire records; passed over.",
     "file_evidence_incomplete": "The recorder says that not all file changes were captured.",
     "incomplete_response": "A response breaks off before its end, or its body cannot be read.",

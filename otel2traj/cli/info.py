@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -87,5 +87,24 @@ def _lines(found: dict[str, Any]) -> list[str]:
     if found["unmapped_attributes"]:
         keys = ", ".join(list(found["unmapped_attributes"])[:20])
         out.append(f"{len(found['unmapped_attributes'])} attribute names that no dialect reads: {keys}")
+    for item in found["unknown_scopes"][:_MOST_SCOPES]:
+        scope = " ".join(filter(None, (item["scope"], item["version"]))) or "without a name"
+        out.append(f"no dialect knows {item['spans']} spans of the scope {scope}: {_some(item['names'])}")
+        for what in ("attributes", "events"):
+            if item[what]:
+                out.append(f"  {what}: {_some(item[what])}")
+    more = len(found["unknown_scopes"]) - _MOST_SCOPES
+    if more > 0:
+        out.append(f"{more} more scopes that no dialect knows; --json lists them")
     out.extend(f"warning: {notice}" for notice in found["notices"])
     return out
+
+
+def _some(names: dict[str, int]) -> str:
+    listed = list(names)
+    more = len(listed) - _MOST_NAMES
+    return ", ".join(listed[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+_MOST_SCOPES: Final = 8
+_MOST_NAMES: Final = 20

@@ -18,6 +18,7 @@ class AbbFramework(SpanDialect):
     source = "https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/"
     switch_on = "on by default; payloads stand in `otel-payloads/` beside the spans"
     leaves_out = "tool definitions and request parameters (the recorder keeps only a callback's metadata)"
+    namespaces = ("abb.",)
     marks = Marks(prefixes=("abb.",))
     fields = AttributeTable(known=("abb.",))
     role_key = "abb.kind"

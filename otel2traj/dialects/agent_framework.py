@@ -5,7 +5,8 @@ https://github.com/microsoft/agent-framework/blob/python-1.23.0/python/packages/
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import ClassVar, Final
 
 from ..model.evidence import SpanRecord
 from ..model.reading import Role
@@ -22,6 +23,7 @@ class AgentFramework(SpanDialect):
     source = "https://github.com/microsoft/agent-framework/blob/python-1.23.0/python/packages/core/agent_framework"
     switch_on = "ENABLE_INSTRUMENTATION=true and ENABLE_SENSITIVE_DATA=true"
     leaves_out = "Tool definitions on model spans (they stand on the agent's); an unknown tool call id is `unknown`."
+    tested: ClassVar[Mapping[str, str]] = {"agent_framework": "1.23.0"}
     marks = Marks(scopes=("agent_framework",), keys=("agent_framework.function.invocation.duration",))
     fields = AttributeTable(
         finish_reason=("gen_ai.response.finish_reasons",),

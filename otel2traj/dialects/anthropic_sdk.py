@@ -7,8 +7,8 @@ them. https://platform.claude.com/docs/en/api/opentelemetry/spans (anthropic 2.1
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
 
 from ..messages.nested import decode_arguments
 from ..model.evidence import LogRecord, SpanRecord
@@ -31,6 +31,7 @@ class AnthropicSdk(SpanDialect):
     source = "https://platform.claude.com/docs/en/api/opentelemetry/spans"
     switch_on = "on when a tracer provider is registered; the content mode is metadata_only by default"
     leaves_out = "Messages, answers and tools in the default content mode; server tools have no span of their own."
+    tested: ClassVar[Mapping[str, str]] = {"com.anthropic.sdk.python": "2.14.0"}
     marks = Marks(
         scopes=("com.anthropic.sdk.", "com.anthropic.claude-platform"),
         keys=("anthropic.message.stop_reason", "anthropic.tool_result.content"),

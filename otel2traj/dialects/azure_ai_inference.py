@@ -25,6 +25,7 @@ class AzureAiInference(SpanDialect):
     source = "https://github.com/Azure/azure-sdk-for-python/tree/azure-ai-inference_1.0.0b9/sdk/ai/azure-ai-inference"
     switch_on = "AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true"
     leaves_out = "Tool executions, and cache or reasoning tokens."
+    tested: ClassVar[Mapping[str, str]] = {"azure.core.tracing.ext.opentelemetry_span": "1.0.0b13"}
     marks = Marks(scopes=("azure.core.tracing",), keys=("gen_ai.system", "az.namespace", "az.client_request_id"))
     role_key = "gen_ai.operation.name"
     roles: ClassVar[Mapping[str, Role]] = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Reading, Role
@@ -34,8 +34,8 @@ class Marks:
         return bool(self.events) and any(event in self.events for event in events)
 
 
-class Described(Protocol):
-    """What the reference page says of a dialect."""
+class Declared(Protocol):
+    """What a dialect says of itself, once: the reference page, `info`, the live splitter and the tests ask it here."""
 
     @property
     def name(self) -> str: ...
@@ -60,8 +60,37 @@ class Described(Protocol):
         """What it never records, in a sentence."""
         ...
 
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """Beginnings of the attribute names that are its own: `info` lists those of them that nobody reads."""
+        ...
 
-class Dialect(Described, Protocol):
+    @property
+    def tested(self) -> Mapping[str, str]:
+        """Scope names, each with the versions (between spaces) whose real spans the reading was tested with. Never a
+        gate: another version is a warning."""
+        ...
+
+    @property
+    def conversation_keys(self) -> tuple[str, ...]:
+        """Where a conversation's id stands beside the keys of a table: `key`, or `key#path` inside its JSON."""
+        ...
+
+
+class Declaration:
+    """Base of every dialect: the texts each of them gives, and what it may leave unsaid."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    source: ClassVar[str]
+    switch_on: ClassVar[str]
+    leaves_out: ClassVar[str]
+    namespaces: ClassVar[tuple[str, ...]] = ()
+    tested: ClassVar[Mapping[str, str]] = {}
+    conversation_keys: ClassVar[tuple[str, ...]] = ()
+
+
+class Dialect(Declared, Protocol):
     """One way of writing agent runs into spans. Every dialect that recognises a span is asked, in registry order."""
 
     @property
@@ -112,7 +141,7 @@ class LogClassified:
     exists, the record is content of it."""
 
 
-class LogDialect(Described, Protocol):
+class LogDialect(Declared, Protocol):
     """A source that tells its calls in log records with identifiers of their own (Claude Code, Codex, Gemini CLI)."""
 
     def recognises(self, log: LogRecord) -> bool: ...

@@ -18,7 +18,7 @@ from ..messages.parts import unwrapped
 from ..messages.reader import read_message, role_of
 from ..model.evidence import LogRecord
 from ..model.reading import Reading, Role
-from .base import LogClassified, Marks
+from .base import Declaration, LogClassified, Marks
 from .draft import Draft
 from .kit import SpanDialect
 from .table import AttributeTable
@@ -45,7 +45,7 @@ class BedrockAgentcoreAdot(SpanDialect):
     fields = AttributeTable(conversation_id=("session.id",), known=("aws.", "PlatformType"))
 
 
-class AdotContentLogs:
+class AdotContentLogs(Declaration):
     """The same records where they name no span: what spoke is not told, so they are no calls. Those that name one are
     content of that span, whatever its dialect (see `log_calls`)."""
 

@@ -6,12 +6,12 @@ https://code.claude.com/docs/en/monitoring-usage (claude-code 2.1.332)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ..messages.nested import decode, decode_arguments, ident, redacted, string
 from ..model.evidence import LogRecord
 from ..model.reading import Reading, Role
-from .base import LogClassified
+from .base import Declaration, LogClassified
 from .bodies import read_request, read_response
 from .claude_code_traces import PREFIX, request_key, tool_key
 from .draft import Draft
@@ -24,7 +24,7 @@ _CALLS: Final = frozenset({"api_request", "api_error"})
 """Events that stand for a call of their own even without an identifier."""
 
 
-class ClaudeCodeLogs:
+class ClaudeCodeLogs(Declaration):
     """Nearly all events carry the span id of the interaction, so a call is known by its own recorded ids alone: the
     request id, the id of the request's body, the tool use id."""
 
@@ -37,6 +37,7 @@ class ClaudeCodeLogs:
         "OTEL_LOG_TOOL_DETAILS=1 and OTEL_LOG_ASSISTANT_RESPONSES=1 for content"
     )
     leaves_out = "Tool output (only its size); bodies over the limit are cut or kept as a file reference."
+    tested: ClassVar[Mapping[str, str]] = {"com.anthropic.claude_code.events": "2.1.332"}
 
     def recognises(self, log: LogRecord) -> bool:
         if log.scope_name.startswith("com.anthropic.claude_code.events"):

@@ -6,7 +6,7 @@ https://code.claude.com/docs/en/monitoring-usage (claude-code 2.1.332)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from ..messages import Message, text_part
 from ..messages.nested import decode_arguments, ident, redacted
@@ -45,6 +45,7 @@ class ClaudeCodeTraces(SpanDialect):
         "OTEL_LOG_USER_PROMPTS, OTEL_LOG_TOOL_DETAILS and OTEL_LOG_TOOL_CONTENT for content"
     )
     leaves_out = "Messages, tool definitions and answers: they stand in the log events, with OTEL_LOG_RAW_API_BODIES=1."
+    tested: ClassVar[Mapping[str, str]] = {"com.anthropic.claude_code.tracing": "1.0.0"}
     marks = Marks(scopes=("com.anthropic.claude_code.tracing",), keys=("span.type",))
     fields = AttributeTable(
         request_model=("gen_ai.request.model", "model"),

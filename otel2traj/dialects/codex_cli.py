@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..messages.nested import decode_arguments, ident, redacted, string
 from ..model.evidence import LogRecord
 from ..model.reading import Reading, Role
-from .base import LogClassified
+from .base import Declaration, LogClassified
 from .draft import Draft
 from .table import count, make_usage
 
@@ -20,7 +20,7 @@ _STREAMS: Final = ("sse_event", "websocket_event")
 _COMPLETED: Final = ("response.completed", "response.failed", "response.incomplete")
 
 
-class CodexCli:
+class CodexCli(Declaration):
     """A completed response is logged twice: once as an event of the stream, which has only a duration, and once with
     its token counts (or with the error of reading it). The second one is the call. No record names a response."""
 

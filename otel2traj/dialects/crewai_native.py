@@ -34,6 +34,7 @@ class CrewAiNative(SpanDialect):
     source = "https://github.com/crewAIInc/crewAI/tree/1.15.30"
     switch_on = "a tracing session; on by default in it. CREWAI_OTEL_MAX_ATTR_BYTES cuts values"
     leaves_out = "Tool call ids on tool spans, and the model that really answered."
+    namespaces = ("crewai.",)
     marks = Marks(
         keys=("crewai.event_name", "crewai.execution_uuid", "crewai.agent.role"), scopes=("crewai.telemetry",)
     )

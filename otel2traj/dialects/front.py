@@ -58,6 +58,7 @@ class Front:
 
     def __init__(self, dialects: Registry[Dialect]) -> None:
         self._dialects = tuple(dialects)
+        self._namespaces = tuple(name for dialect in self._dialects for name in dialect.namespaces)
         self._candidates = {dialect.name: _candidate(dialect) for dialect in self._dialects}
         self._span_names = tuple(name for d in self._dialects for name in d.marks.span_names)
         self._exact: dict[tuple[str, ...], tuple[Asked, ...]] = {}
@@ -166,25 +167,17 @@ class Front:
         return merged
 
     def unmapped_keys(self, span: SpanRecord) -> tuple[str, ...]:
-        """Attributes in the namespaces of this room that no dialect of the span reads, digits folded, sorted."""
+        """Attributes in the namespaces of the dialects that no dialect of the span reads, digits folded, sorted."""
         dialects = [asked.dialect for asked, _ in self.recognise(span)]
         out: set[str] = set()
         for key in span.attributes:
-            if not key.startswith(NAMESPACES):
+            if not key.startswith(self._namespaces):
                 continue
             folded = fold(key)
             if folded in out or any(d.knows(key) or d.knows(folded) for d in dialects):
                 continue
             out.add(folded)
         return tuple(sorted(out))
-
-
-NAMESPACES: Final = (
-    "gen_ai.", "llm.", "openinference.", "traceloop.", "langsmith.", "mlflow.", "langfuse.", "ai.", "pydantic_ai.",
-    "gcp.vertex.agent.", "crewai.", "haystack.", "mastra.", "litellm.", "spring.ai.", "github.copilot.", "mcp.",
-    "copilot_chat.", "tool.", "input.", "output.", "agent.", "session.", "abb.", "lmnr.", "lk.", "voltagent.",
-    "semantic_kernel.",
-)  # fmt: skip
 
 
 def fold(key: str) -> str:

@@ -17,7 +17,7 @@ from ..messages.parts import Part, PartKind
 from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Reading, Role
-from .base import LogClassified, Marks
+from .base import Declaration, LogClassified, Marks
 from .bodies import read_response
 from .draft import Draft
 from .kit import SpanDialect
@@ -176,7 +176,7 @@ def _with_plain_id(part: Part) -> Part:
     return part if own == part.id or not isinstance(own, str) else replace(part, id=own)
 
 
-class GeminiCliLogs:
+class GeminiCliLogs(Declaration):
     """Log events. One response is told twice, by the CLI's own event and by the conventions' one: both are written
     from one event object and carry its `event.timestamp`, which with the session is the name they share."""
 

@@ -20,6 +20,10 @@ class GithubCopilot(SpanDialect):
     source = "https://code.visualstudio.com/docs/agents/guides/monitoring-agents"
     switch_on = "COPILOT_OTEL_ENABLED=true and COPILOT_OTEL_CAPTURE_CONTENT=true"
     leaves_out = "Content unless captured; JSON values are cut at 64 KB."
+    namespaces = (
+        "github.copilot.",
+        "copilot_chat.",
+    )
     marks = Marks(prefixes=("github.copilot.", "copilot_chat."))
     role_key = "gen_ai.operation.name"
     roles: ClassVar[Mapping[str, Role]] = {"execute_hook": Role.NONE, "embeddings": Role.NONE}

@@ -37,6 +37,7 @@ class GoogleAdkV1(SpanDialect):
     source = "https://github.com/google/adk-python/blob/v1.14.1/src/google/adk/telemetry.py"
     switch_on = "on by default; ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=false switches it off"
     leaves_out = "the agent's name on model spans of early versions; response ids"
+    namespaces = ("gcp.vertex.agent.",)
     marks = Marks(scopes=(SCOPE,), prefixes=(PREFIX,))
     fields = AttributeTable(
         agent_name=("gen_ai.agent.name",),

@@ -5,7 +5,8 @@ https://github.com/google/adk-python/blob/v2.13.0/src/google/adk/telemetry/traci
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
@@ -23,6 +24,7 @@ class GoogleAdkV2(SpanDialect):
     source = "https://github.com/google/adk-python/blob/v2.13.0/src/google/adk/telemetry/tracing.py"
     switch_on = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (off by default)"
     leaves_out = "response ids; the provider's finish reason (`stop` also stands for tool calls)"
+    tested: ClassVar[Mapping[str, str]] = {"gcp.vertex.agent": "2.13.0"}
     marks = Marks(scopes=(SCOPE,), keys=(f"{PREFIX}event_id",))
     fields = AttributeTable(agent_name=("gen_ai.agent.name",), known=("gen_ai.workflow.", PREFIX))
 

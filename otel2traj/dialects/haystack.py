@@ -39,6 +39,7 @@ class Haystack(SpanDialect):
     source = "https://github.com/deepset-ai/haystack/tree/v3.4.1/haystack/tracing"
     switch_on = "HAYSTACK_CONTENT_TRACING_ENABLED=true, with a tracer enabled (package opentelemetry-haystack)"
     leaves_out = "Tool call ids on tool spans; response ids."
+    namespaces = ("haystack.",)
     marks = Marks(prefixes=("haystack.",), span_names=("haystack.",))
     fields = AttributeTable(
         tool_name=("haystack.tool.name",),

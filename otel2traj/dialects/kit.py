@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Reading, Role
-from .base import Marks
+from .base import Declaration, Marks
 from .draft import Draft
 from .table import AttributeTable
 
@@ -15,7 +15,7 @@ STEP_ROLES: Final = frozenset({Role.MODEL_CALL, Role.TOOL_EXECUTION, Role.AGENT}
 STATUS_ERROR: Final = 2
 
 
-class SpanDialect:
+class SpanDialect(Declaration):
     """Base of dialects whose facts are mostly data.
 
     A subclass gives `name`, the four descriptions, `marks`, `fields`, and either `role_key` with `roles` or its own
@@ -24,11 +24,6 @@ class SpanDialect:
     recognise a span are asked, and the first to say something is heard.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    source: ClassVar[str]
-    switch_on: ClassVar[str]
-    leaves_out: ClassVar[str]
     marks: ClassVar[Marks]
     fields: ClassVar[AttributeTable] = AttributeTable()
     role_key: ClassVar[str] = ""

@@ -52,6 +52,11 @@ class LaminarLivekitVoltagentWeave(SpanDialect):
     source = "https://github.com/lmnr-ai/lmnr-python/blob/v0.7.20/src/lmnr/opentelemetry_lib/tracing/attributes.py"
     switch_on = "on by default (Laminar: ignore_inputs and ignore_outputs switch it off)"
     leaves_out = "Tool call ids in Laminar; finish reasons."
+    namespaces = (
+        "lmnr.",
+        "lk.",
+        "voltagent.",
+    )
     marks = Marks(prefixes=("lmnr.span.", "lk.", "voltagent.", "weave."), keys=("span.type",))
     fields = AttributeTable(
         request_model=("gen_ai.request.model", "llm.model"),

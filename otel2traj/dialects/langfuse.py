@@ -51,6 +51,8 @@ class Langfuse(SpanDialect):
     source = "https://github.com/langfuse/langfuse-python/blob/v3.10.0/langfuse/_client/attributes.py"
     switch_on = "on by default; a mask function may replace content"
     leaves_out = "Finish reasons, response ids and tool call ids."
+    namespaces = ("langfuse.",)
+    tested: ClassVar[Mapping[str, str]] = {"langfuse-sdk": "5.0.4"}
     marks = Marks(scopes=("langfuse-sdk",), prefixes=(_PREFIX,))
     role_key = "langfuse.observation.type"
     roles: ClassVar[Mapping[str, Role]] = {

@@ -59,6 +59,7 @@ class LangSmith(SpanDialect):
     )
     switch_on = "on by default; LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS switch it off"
     leaves_out = "reasoning text of chat completions; the span that an interceptor header names"
+    namespaces = ("langsmith.",)
     marks = Marks(keys=("langsmith.span.kind",), scopes=("langsmith",))
     fields = AttributeTable(
         request_model=(*REQUEST_MODEL, f"{META}ls_model_name"),

@@ -46,6 +46,7 @@ class Litellm(SpanDialect):
     source = "https://github.com/BerriAI/litellm/blob/v1.80.0/litellm/integrations/opentelemetry.py"
     switch_on = 'litellm.callbacks = ["otel"]; content is on unless turn_off_message_logging is set'
     leaves_out = "Tool call ids on litellm_request (they stand on raw_gen_ai_request); executions of tools."
+    namespaces = ("litellm.",)
     marks = Marks(scopes=("litellm",), prefixes=("litellm.",), span_names=(REQUEST, RAW))
     fields = AttributeTable(
         request_model=("gen_ai.request.model",),

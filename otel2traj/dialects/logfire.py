@@ -5,7 +5,8 @@ https://github.com/pydantic/logfire/tree/v4.15.0/logfire/_internal/integrations/
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
@@ -24,6 +25,7 @@ class Logfire(SpanDialect):
     source = "https://github.com/pydantic/logfire/tree/v4.15.0/logfire/_internal/integrations/llm_providers"
     switch_on = "on by default; scrubbing may replace values"
     leaves_out = "Reasoning text of chat completions; tool executions."
+    tested: ClassVar[Mapping[str, str]] = {"logfire.openai": "5.4.0"}
     marks = Marks(scopes=("logfire.",), keys=("logfire.span_type", "request_data"))
     fields = AttributeTable(known=("logfire.", "code.", "request_data", "response_data", "gen_ai.usage.raw"))
 

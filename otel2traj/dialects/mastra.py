@@ -38,6 +38,7 @@ class Mastra(SpanDialect):
     source = "https://github.com/mastra-ai/mastra/tree/main/observability/otel-exporter"
     switch_on = "on by default; SensitiveDataFilter replaces values"
     leaves_out = "Tool call ids on tool spans of older exporters; finish reason and usage of a step in a longer run."
+    namespaces = ("mastra.",)
     marks = Marks(prefixes=("mastra.",), scopes=("@mastra",))
     fields = AttributeTable(
         request_model=("gen_ai.request.model",),

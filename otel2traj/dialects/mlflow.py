@@ -49,6 +49,7 @@ class Mlflow(SpanDialect):
     source = "https://github.com/mlflow/mlflow/tree/v3.6.0/mlflow/tracing"
     switch_on = "on by default"
     leaves_out = "A tool call id on @mlflow.trace tools; finish reason and response id under LangChain."
+    namespaces = ("mlflow.",)
     marks = Marks(keys=("mlflow.spanType",))
     fields = AttributeTable(
         agent_path=("metadata#langgraph_checkpoint_ns",),

@@ -6,8 +6,8 @@ https://github.com/open-telemetry/opentelemetry-python-contrib/tree/opentelemetr
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
 
 from ..canonical import JsonObject, JsonValue
 from ..messages import PartKind
@@ -35,6 +35,7 @@ class OpenAIAgentsSdk(SpanDialect):
     )
     switch_on = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_and_event"
     leaves_out = "tool call ids of executions; tool results in the messages; calls beside a text in one answer"
+    tested: ClassVar[Mapping[str, str]] = {"opentelemetry.instrumentation.genai.openai_agents": "1.3b0"}
     marks = Marks(scopes=("opentelemetry.instrumentation.openai_agents",))
     fields = AttributeTable(known=("gen_ai.agent.",))
 

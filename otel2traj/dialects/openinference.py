@@ -5,8 +5,8 @@ https://github.com/Arize-ai/openinference/blob/python-openinference-semantic-con
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
 
 from ..messages.nested import string
 from ..model.evidence import LogRecord, SpanRecord
@@ -58,6 +58,22 @@ class OpenInference(SpanDialect):
     source = SOURCE
     switch_on = SWITCH
     leaves_out = "in most instrumentors the tool call id of an execution, and the response id"
+    namespaces = (
+        "llm.",
+        "openinference.",
+        "tool.",
+        "input.",
+        "output.",
+        "agent.",
+        "session.",
+    )
+    tested: ClassVar[Mapping[str, str]] = {
+        "openinference.instrumentation.anthropic": "3.1.0",
+        "openinference.instrumentation.autogen_agentchat": "0.1.22",
+        "openinference.instrumentation.crewai": "1.1.21",
+        "openinference.instrumentation.google_adk": "1.0.5",
+        "openinference.instrumentation.google_genai": "1.4.14",
+    }
     marks = Marks(keys=(KIND,), prefixes=MODEL_EVIDENCE, scopes=("openinference.", "@arizeai/openinference"))
     fields = AttributeTable(
         request_model=("llm.request.model_name", "llm.invocation_parameters#model", "llm.model_name"),

@@ -5,7 +5,8 @@ https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from ..messages.nested import decode
 from ..model.evidence import LogRecord, SpanRecord
@@ -21,6 +22,7 @@ class OpenInferenceAgno(OpenInferenceInstrumentor):
     title = "OpenInference for Agno"
     source = "https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-agno-v1.0.15/python/instrumentation/openinference-instrumentation-agno"
     leaves_out = "tool call ids of executions"
+    tested: ClassVar[Mapping[str, str]] = {"openinference.instrumentation.agno": "1.0.15"}
     marks = Marks(scopes=("openinference.instrumentation.agno",))
 
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:

@@ -5,6 +5,9 @@ https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from .base import Marks
 from .oi_instrumentor import OpenInferenceInstrumentor
 
@@ -14,6 +17,7 @@ class OpenInferenceClaudeAgentSdk(OpenInferenceInstrumentor):
     title = "OpenInference for the Claude Agent SDK"
     source = "https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-claude-agent-sdk-v0.1.22/python/instrumentation/openinference-instrumentation-claude-agent-sdk"
     leaves_out = "model calls: one agent span carries the answers of the whole run"
+    tested: ClassVar[Mapping[str, str]] = {"openinference.instrumentation.claude_agent_sdk": "0.1.22"}
     marks = Marks(scopes=("openinference.instrumentation.claude_agent_sdk",))
 
 

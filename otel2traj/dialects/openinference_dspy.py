@@ -5,7 +5,8 @@ https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from ..model.evidence import LogRecord, SpanRecord
 from .base import Marks
@@ -19,6 +20,7 @@ class OpenInferenceDspy(OpenInferenceInstrumentor):
     title = "OpenInference for DSPy"
     source = "https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-dspy-v0.1.48/python/instrumentation/openinference-instrumentation-dspy"
     leaves_out = "response ids, and tool call ids"
+    tested: ClassVar[Mapping[str, str]] = {"openinference.instrumentation.dspy": "0.1.48"}
     marks = Marks(scopes=("openinference.instrumentation.dspy",))
 
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:

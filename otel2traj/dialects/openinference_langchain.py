@@ -5,6 +5,9 @@ https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from ..model.evidence import SpanRecord
 from ..model.reading import Role
 from .base import Marks
@@ -20,6 +23,7 @@ class OpenInferenceLangChain(OpenInferenceInstrumentor):
         "the tool call id of an execution that raised; the parameter name of a one-argument tool;"
         " all but the first prompt of a batch"
     )
+    tested: ClassVar[Mapping[str, str]] = {"openinference.instrumentation.langchain": "0.1.80"}
     marks = Marks(scopes=("openinference.instrumentation.langchain",))
 
     def role(self, span: SpanRecord) -> Role | None:

@@ -6,7 +6,8 @@ https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentat
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import ClassVar, Final
 
 from ..model.evidence import SpanRecord
 from ..model.reading import Classified, Role
@@ -23,6 +24,7 @@ class OpenInferenceLlamaIndex(OpenInferenceInstrumentor):
     title = "OpenInference for LlamaIndex"
     source = "https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-llama-index-v4.6.1/python/instrumentation/openinference-instrumentation-llama-index"
     leaves_out = "tool call ids of executions; request parameters but for those of the model object"
+    tested: ClassVar[Mapping[str, str]] = {"openinference.instrumentation.llama_index": "4.6.1"}
     marks = Marks(scopes=("openinference.instrumentation.llama_index",))
 
     def role(self, span: SpanRecord) -> Role | None:

@@ -5,6 +5,9 @@ https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from ..model.evidence import SpanRecord
 from .base import Marks
 from .oi_instrumentor import OpenInferenceInstrumentor
@@ -15,6 +18,7 @@ class OpenInferenceOpenAI(OpenInferenceInstrumentor):
     title = "OpenInference for the OpenAI SDK"
     source = "https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-openai-v0.1.66/python/instrumentation/openinference-instrumentation-openai"
     leaves_out = "tool executions: an SDK runs none"
+    tested: ClassVar[Mapping[str, str]] = {"openinference.instrumentation.openai": "0.1.66"}
     marks = Marks(scopes=("openinference.instrumentation.openai",))
 
     def confirms(self, span: SpanRecord) -> bool:

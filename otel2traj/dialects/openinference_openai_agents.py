@@ -5,6 +5,9 @@ https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from .base import Marks
 from .oi_instrumentor import OpenInferenceInstrumentor
 
@@ -14,6 +17,7 @@ class OpenInferenceOpenAIAgents(OpenInferenceInstrumentor):
     title = "OpenInference for the OpenAI Agents SDK"
     source = "https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-openai-agents-v2.6.0/python/instrumentation/openinference-instrumentation-openai-agents"
     leaves_out = "tool call ids of executions"
+    tested: ClassVar[Mapping[str, str]] = {"openinference.instrumentation.openai_agents": "2.6.0"}
     marks = Marks(scopes=("openinference.instrumentation.openai_agents",))
 
 

@@ -5,7 +5,8 @@ https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentat
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import ClassVar, Final
 
 from ..messages.nested import string
 from ..model.evidence import SpanRecord
@@ -23,6 +24,7 @@ class OpenInferenceSmolagents(OpenInferenceInstrumentor):
     title = "OpenInference for smolagents"
     source = "https://github.com/Arize-ai/openinference/tree/python-openinference-instrumentation-smolagents-v0.1.43/python/instrumentation/openinference-instrumentation-smolagents"
     leaves_out = "tool call ids of executions; earlier calls of the history, which are told as text"
+    tested: ClassVar[Mapping[str, str]] = {"openinference.instrumentation.smolagents": "0.1.43"}
     marks = Marks(scopes=("openinference.instrumentation.smolagents",))
 
     def who(self, span: SpanRecord) -> str | None:

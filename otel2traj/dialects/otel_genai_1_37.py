@@ -44,6 +44,12 @@ class OtelGenAi(SpanDialect):
         " true), with OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental"
     )
     leaves_out = "all message content by default; with EVENT_ONLY tool arguments and results as well"
+    namespaces = ("gen_ai.",)
+    tested: ClassVar[Mapping[str, str]] = {
+        "opentelemetry.instrumentation.genai.langchain": "1.3b0",
+        "opentelemetry.instrumentation.genai.openai": "1.3b0",
+        "opentelemetry.util.genai.handler": "0.4b0",
+    }
     marks = Marks(
         keys=("gen_ai.operation.name", "gen_ai.provider.name", *MESSAGE_KEYS),
         events=DETAILS,

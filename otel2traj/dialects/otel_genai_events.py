@@ -45,6 +45,7 @@ class OtelGenAiEvents(SpanDialect):
     source = "https://github.com/open-telemetry/semantic-conventions/blob/v1.36.0/docs/gen-ai/gen-ai-events.md"
     switch_on = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true; without it the events come with empty bodies"
     leaves_out = "tool definitions and reasoning text"
+    tested: ClassVar[Mapping[str, str]] = {"opentelemetry.instrumentation.google_genai": "1.3b0"}
     marks = Marks(keys=("gen_ai.operation.name", "gen_ai.system"), events=EVENTS)
     fields = AttributeTable(
         request_model=keys.REQUEST_MODEL,

@@ -28,6 +28,7 @@ class OtelMcp(SpanDialect):
     source = "https://github.com/open-telemetry/semantic-conventions/blob/v1.39.0/docs/gen-ai/mcp.md"
     switch_on = "arguments and results are opt-in of the instrumentation"
     leaves_out = "the model's tool call id: a span has only the JSON-RPC request id"
+    namespaces = ("mcp.",)
     marks = Marks(keys=("mcp.method.name",))
     fields = AttributeTable(
         tool_name=("gen_ai.tool.name", "mcp.tool.name"),

@@ -5,8 +5,8 @@ https://github.com/pydantic/pydantic-ai/blob/v2.68.0/pydantic_ai_slim/pydantic_a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from ..canonical import JsonObject
 from ..messages.nested import decode, decode_arguments, string
@@ -29,6 +29,8 @@ class PydanticAi(SpanDialect):
     source = "https://github.com/pydantic/pydantic-ai/blob/v2.68.0/pydantic_ai_slim/pydantic_ai/models/instrumented.py"
     switch_on = "on by default; InstrumentationSettings(include_content=False) switches it off"
     leaves_out = "nothing of a call with content on; without it arguments, results and texts, but not call ids"
+    namespaces = ("pydantic_ai.",)
+    tested: ClassVar[Mapping[str, str]] = {"pydantic-ai": "2.68.0"}
     marks = Marks(
         scopes=("pydantic-ai",),
         keys=("pydantic_ai.all_messages", "model_request_parameters", "all_messages_events"),

@@ -21,6 +21,7 @@ class SemanticKernel(SpanDialect):
     source = "https://github.com/microsoft/semantic-kernel/tree/python-1.36.0/python/semantic_kernel/utils/telemetry"
     switch_on = "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true, and export the log records"
     leaves_out = "Messages on spans: they stand in the log records only. Tools are named Plugin-function."
+    namespaces = ("semantic_kernel.",)
     marks = Marks(scopes=("semantic_kernel.",), keys=("sk.available_functions",))
     role_key = "gen_ai.operation.name"
     roles: ClassVar[Mapping[str, Role]] = {

@@ -24,6 +24,7 @@ class SpringAi(SpanDialect):
     source = "https://docs.spring.io/spring-ai/reference/1.1/observability/index.html"
     switch_on = "spring.ai.tools.observations.include-content=true for tools; chat content is only logged (log-prompt)"
     leaves_out = "Messages and answers; a tool call id before Spring AI 1.1."
+    namespaces = ("spring.ai.",)
     marks = Marks(keys=("gen_ai.system",), prefixes=("spring.ai.",), span_names=("spring_ai ",))
     role_key = "gen_ai.operation.name"
     roles: ClassVar[Mapping[str, Role]] = {

@@ -5,7 +5,8 @@ https://github.com/traceloop/openllmetry/tree/0.62.4/packages
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
@@ -22,6 +23,16 @@ class TraceloopGenAi(SpanDialect):
     source = keys.SOURCE
     switch_on = keys.SWITCH
     leaves_out = "reasoning text of chat completions; every output of the OpenAI Agents SDK over chat completions"
+    tested: ClassVar[Mapping[str, str]] = {
+        "opentelemetry.instrumentation.agno": "0.62.4",
+        "opentelemetry.instrumentation.anthropic": "0.62.4",
+        "opentelemetry.instrumentation.crewai.instrumentation": "0.36.0",
+        "opentelemetry.instrumentation.google_generativeai": "0.21.5",
+        "opentelemetry.instrumentation.langchain": "0.62.4",
+        "opentelemetry.instrumentation.llamaindex": "0.62.4",
+        "opentelemetry.instrumentation.openai.v1": "0.62.4",
+        "opentelemetry.instrumentation.openai_agents": "0.62.4",
+    }
     marks = keys.MARKS
     fields = AttributeTable(
         agent_name=keys.AGENT_NAME,

@@ -32,6 +32,7 @@ class TraceloopLegacy(SpanDialect):
     source = "https://github.com/traceloop/openllmetry/tree/0.52.6/packages"
     switch_on = keys.SWITCH
     leaves_out = "tool call ids of executions but for LangChain's, which stand inside the result"
+    namespaces = ("traceloop.",)
     marks = Marks(prefixes=keys.INDEXED, keys=("llm.request.type", "llm.usage.total_tokens"))
     fields = AttributeTable(
         request_model=REQUEST_MODEL,

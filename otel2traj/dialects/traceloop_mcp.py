@@ -5,7 +5,8 @@ https://github.com/traceloop/openllmetry/tree/0.62.4/packages/opentelemetry-inst
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from ..messages.nested import string
 from ..model.evidence import LogRecord, SpanRecord
@@ -23,6 +24,7 @@ class TraceloopMcp(SpanDialect):
     source = "https://github.com/traceloop/openllmetry/tree/0.62.4/packages/opentelemetry-instrumentation-mcp"
     switch_on = "TRACELOOP_TRACE_CONTENT (default true)"
     leaves_out = "The model's tool call id; the request id stands on the transport spans below the call only."
+    tested: ClassVar[Mapping[str, str]] = {"opentelemetry.instrumentation.mcp.instrumentation": "0.62.4"}
     marks = Marks(scopes=("opentelemetry.instrumentation.mcp",), keys=("mcp.response.value", "mcp.request.id"))
     fields = AttributeTable(
         extra={"mcp.request.id": "mcp.request.id"},

@@ -52,6 +52,7 @@ class VercelAiSdkLegacy(SpanDialect):
     leaves_out = (
         "Tools that the provider runs have no ai.toolCall span; reasoning only where the model gave it as text."
     )
+    namespaces = ("ai.",)
     marks = Marks(keys=("ai.operationId",))
     role_key = "ai.operationId"
     roles: ClassVar[Mapping[str, Role]] = OPERATIONS

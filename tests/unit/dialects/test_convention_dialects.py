@@ -9,7 +9,7 @@ import pytest
 
 from otel2traj.canonical import dumps_pretty
 from otel2traj.dialects import DIALECTS
-from otel2traj.dialects.base import Described
+from otel2traj.dialects.base import Declared
 
 from .cases import ROOT, find, read_case, records
 
@@ -42,7 +42,7 @@ def test_the_dialect_of_the_folder_recognises_a_span_and_no_key_is_left_unmapped
 
 
 @pytest.mark.parametrize("dialect", list(DIALECTS), ids=lambda dialect: dialect.name)
-def test_every_dialect_has_spans_and_describes_itself(dialect: Described) -> None:
+def test_every_dialect_has_spans_and_describes_itself(dialect: Declared) -> None:
     assert list((ROOT / dialect.name).glob("*/otel*.jsonl")), f"no fixture under fixtures/dialects/{dialect.name}"
     for said in (dialect.title, dialect.switch_on, dialect.leaves_out):
         assert said.strip()

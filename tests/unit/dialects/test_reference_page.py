@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from otel2traj.dialects import DIALECTS, LOG_DIALECTS
-from otel2traj.dialects.base import Described, Dialect
+from otel2traj.dialects.base import Declared, Dialect
 
 from .cases import ROOT
 
@@ -62,8 +62,8 @@ def _sections(told: dict[str, dict[str, set[str]]]) -> Iterator[str]:
         yield f"* Seen in: {', '.join(cases)}.\n"
 
 
-def _all() -> list[Described]:
-    seen: dict[str, Described] = {}
+def _all() -> list[Declared]:
+    seen: dict[str, Declared] = {}
     for dialect in (*DIALECTS, *LOG_DIALECTS):
         seen.setdefault(dialect.name, dialect)
     return list(seen.values())
