@@ -27,6 +27,9 @@ def record(
     instrument: Annotated[
         bool, typer.Option("--instrument", help="Python: start OpenTelemetry's auto-instrumentation in the command.")
     ] = False,
+    proxy: Annotated[
+        bool, typer.Option("--proxy", help="Also lead what honours HTTPS_PROXY alone; needs otel2traj[proxy].")
+    ] = False,
     max_body: Annotated[int, typer.Option(min=1, help="Largest recorded body (MiB); calls pass whole.")] = 64,
     show: Annotated[bool, typer.Option("--show/--no-show", help="Show the run on stderr when it ends.")] = True,
 ) -> None:
@@ -48,7 +51,7 @@ def record(
             raise UsageError(f"--upstream {item!r} names no URL", hint="--upstream NAME=URL")
         given[name] = url
     target = default_out(command) if out is None else out
-    options = Options(target, input_, workspace, files, given, max_body << 20, instrument=instrument)
+    options = Options(target, input_, workspace, files, given, max_body << 20, instrument=instrument, proxy=proxy)
     code = run(options, command, say=_say)
     if show:
         _show(target)

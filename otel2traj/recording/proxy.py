@@ -22,17 +22,20 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _HOP: Final = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade".split()
 )
-_OWN: Final = _HOP | {b"host", b"x-abb-framework-span", b"accept-encoding"}
+_UPSTREAM: Final = b"x-otel2traj-upstream"
+_OWN: Final = _HOP | {b"host", b"x-abb-framework-span", b"accept-encoding", _UPSTREAM}
 _CREDENTIALS: Final = (b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key", b"cookie", b"proxy-authorization")
 _QUERY_CREDENTIALS: Final = ("key", "api_key", "api-key", "access_token", "token")
 _READABLE: Final = ("gzip", "deflate", "zstd", "identity")
 
 
 class Proxy:
-    """The ASGI application. The port a request came in by says which API it is for."""
+    """The ASGI application. The port a request came in by says which API it is for; at a port without a route the
+    request says so itself, in a header that begins with `token`."""
 
-    def __init__(self, routes: dict[int, Route], log: WireLog, masker: Masker, *, limit: int) -> None:
+    def __init__(self, routes: dict[int, Route], log: WireLog, masker: Masker, *, limit: int, token: str) -> None:
         self._routes = routes
+        self._token = token
         self._log = log
         self._masker = masker
         self._limit = limit
@@ -48,7 +51,11 @@ class Proxy:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        route = self._routes[scope["server"][1]]
+        known = self._routes.get(scope["server"][1])
+        route = self._named(scope) if known is None else known
+        if route is None:
+            await _plain(send, 403, b'{"error":{"message":"otel2traj record: no upstream is named"}}')
+            return
         self._learn(scope)
         exchange = Exchange(
             call_id=f"call_{secrets.token_hex(16)}",
@@ -59,6 +66,7 @@ class Proxy:
             headers={name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]},
             request=Body(self._limit),
             response=Body(self._limit),
+            models_only=known is None,
         )
         if b"upgrade" in dict(scope["headers"]).get(b"connection", b"").lower():
             self._log.request(exchange)
@@ -66,6 +74,13 @@ class Proxy:
             self._log.response(exchange, 426, "application/json", "")
             return
         await self._forward(scope, route, exchange, receive, send)
+
+    def _named(self, scope: Scope) -> Route | None:
+        token, _, origin = dict(scope["headers"]).get(_UPSTREAM, b"").decode("latin-1").partition(" ")
+        if not secrets.compare_digest(token, self._token):
+            return None
+        api = next((route.name for route in self._routes.values() if route.origin == origin.removesuffix(":443")), "")
+        return Route(api or urlsplit(origin).netloc, origin, ())
 
     def _learn(self, scope: Scope) -> None:
         for name, value in scope["headers"]:

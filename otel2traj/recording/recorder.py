@@ -15,6 +15,7 @@ from ..errors import RefusedError, UsageError
 from ..timestamps import format_ns
 from .child import End
 from .environment import telemetry
+from .intercept import Intercept, find_mitmdump
 from .otlp import OtlpLog
 from .secrets import Masker, from_environment
 from .servers import Servers
@@ -38,6 +39,7 @@ class Options:
     limit: int = 64 << 20
     agent: str | None = None
     instrument: bool = False
+    proxy: bool = False
 
 
 class Recorder:
@@ -52,6 +54,7 @@ class Recorder:
         self.agent = options.agent or (Path(command[0]).name if command else "python")
         self.remarks: list[str] = []
         found = routes(env, options.upstreams)
+        mitmdump = find_mitmdump() if options.proxy else None
         step = self._step
         try:
             if options.out.exists() and any(options.out.iterdir()):
@@ -76,9 +79,19 @@ class Recorder:
         for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_EXPORTER"):
             if env.get(name):
                 self.remarks.append(f"{name} is set and was left as it is: spans may go elsewhere")
+        self._intercept: Intercept | None = None
         local = "127.0.0.1,localhost"
+        if mitmdump is not None:
+            try:
+                self._intercept = Intercept(mitmdump, self._servers.any_port, self._servers.token, env)
+            except UsageError:
+                self._servers.close()
+                raise
+            self.env |= self._intercept.env
+            local = "127.0.0.1"
+        both = {**env, **self.env}
         for name in ("NO_PROXY", "no_proxy"):
-            if any(env.get(proxy) for proxy in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")):
+            if any(both.get(proxy) for proxy in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")):
                 self.env[name] = f"{env[name]},{local}" if env.get(name) else local
         if options.instrument:
             folder = str(Path(__file__).parent / "instrument")
@@ -109,10 +122,15 @@ class Recorder:
         """Stop the servers and write what is known of the end. Everything that can be kept is kept: a step that fails
         becomes a remark."""
         ended = end.time_ns
+        if self._intercept is not None:
+            self._intercept.close()
         self._servers.close()
         self._wire.close()
         if self._wire.lost:
             self.remarks.append(f"{self._wire.lost} wire records could not be written")
+        if self._wire.passed:
+            hosts = ", ".join(f"{host} ({count})" for host, count in sorted(self._wire.passed.items()))
+            self.remarks.append(f"--proxy: passed and not kept, no model calls: {hosts}")
         report = self.options.out / "instrument.txt"
         if report.is_file():
             self.remarks.append(f"--instrument: {report.read_text('utf-8', 'replace')}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import secrets
 import socket
 import threading
 from collections.abc import Iterator
@@ -30,7 +31,8 @@ class _Server(uvicorn.Server):
 
 
 class Servers:
-    """Started when it is made. `otlp` is the endpoint, `ports` those of the routes by name."""
+    """Started when it is made. `otlp` is the endpoint, `ports` those of the routes by name, `any_port` takes requests
+    that name their upstream themselves, with `token`."""
 
     def __init__(self, otlp: OtlpLog, routes: list[Route], log: WireLog, masker: Masker, *, limit: int) -> None:
         self._otlp = otlp
@@ -39,6 +41,9 @@ class Servers:
         self.ports = {name: sock.getsockname()[1] for name, sock in self._sockets.items()}
         self.otlp = f"http://127.0.0.1:{self._otlp_socket.getsockname()[1]}"
         self._by_port = {self.ports[route.name]: route for route in routes}
+        self._any_socket = _bind()
+        self.any_port: int = self._any_socket.getsockname()[1]
+        self.token = secrets.token_hex(16)
         self._log, self._masker, self._limit = log, masker, limit
         self._servers: list[_Server] = []
         self._ready = threading.Event()
@@ -53,11 +58,11 @@ class Servers:
         self._thread.join(2 * _GRACE + 2)
 
     async def _main(self) -> None:
-        proxy = Proxy(self._by_port, self._log, self._masker, limit=self._limit)
+        proxy = Proxy(self._by_port, self._log, self._masker, limit=self._limit, token=self.token)
         self._servers = [_server(self._otlp.app), _server(proxy)]
         tasks = [
             asyncio.create_task(self._servers[0].serve(sockets=[self._otlp_socket])),
-            asyncio.create_task(self._servers[1].serve(sockets=list(self._sockets.values()))),
+            asyncio.create_task(self._servers[1].serve(sockets=[*self._sockets.values(), self._any_socket])),
         ]
         while not all(server.started for server in self._servers) and not any(task.done() for task in tasks):
             await asyncio.sleep(0.005)

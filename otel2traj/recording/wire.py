@@ -6,6 +6,7 @@ import contextlib
 import queue
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -59,7 +60,10 @@ class Exchange:
     request: Body
     response: Body
     started: float = field(default_factory=time.perf_counter)
+    models_only: bool = False
+    """Whether this is kept only where it is a model call, or goes where one went before."""
     model_call: bool | None = None
+    passed: bool = False
     chunks: list[tuple[int, float]] = field(default_factory=list)
 
     @property
@@ -87,6 +91,9 @@ class WireLog:
         self.calls = 0
         self.sessions: dict[str, None] = {}
         """The sessions that calls named, in order."""
+        self.passed: Counter[str] = Counter()
+        """Exchanges that were not kept, by host."""
+        self._hosts: set[str] = set()
         self._thread = threading.Thread(target=self._run, name="otel2traj-wire", daemon=True)
         self._thread.start()
         self._put("ready", None, {"agent_id": agent_id, "mode": "observe"})
@@ -131,11 +138,19 @@ class WireLog:
                 self.lost += 1
 
     def _one(self, what: str, now: int, exchange: Exchange, data: JsonObject, body: bytes | None) -> None:
+        if exchange.passed:
+            return
         if what == "request":
             plain = self._plain(body or b"", exchange.headers.get("content-encoding", ""))
             url = f"http://{exchange.host}{exchange.path}"
             exchange.model_call = is_model_call(exchange.method, url, plain)
             self.calls += exchange.model_call
+            if exchange.model_call:
+                self._hosts.add(exchange.host)
+            elif exchange.models_only and exchange.host not in self._hosts:
+                exchange.passed = True
+                self.passed[exchange.host] += 1
+                return
             data = self._body(plain, exchange.headers.get("content-type", ""), exchange.request, False)
         elif what == "response":
             plain = self._plain(body or b"", data.pop("encoding"))
