@@ -34,6 +34,7 @@ from .hydrate import WireBodies
 from .model_step import ModelParts, ModelStepReader
 from .plan import Plan
 from .readings import Readings
+from .told import homeless, told_events
 from .tool_logs import ToolLogs, notice_at
 
 FOR_TOOLS: Final = frozenset({"tool_calls", "tool_call", "tool_use", "tool-calls", "function_call"})
@@ -295,6 +296,8 @@ class Builder:
     def _summary(self) -> Summary:
         inputs = [self._input(item) for item in self._documents.inputs]
         self._coverage.file_changes = sum(len(item.file_changes) for item in inputs)
+        known: set[str | None] = {item.ordinal for item in self._documents.inputs}
+        self._notices.extend(homeless(self._index, known))
         notices = unique([*self._index.notices, *self._archive.notices, *self._notices])
         partial = any(notice.lossy for notice in notices)
         return Summary(
@@ -307,6 +310,9 @@ class Builder:
 
     def _input(self, item: InputRecord) -> SdkInput:
         result, evidence = self._ends.close(item)
+        events = told_events(self._archive, self._index, item)
+        if events:
+            evidence["events"] = events
         return SdkInput(
             ordinal=item.ordinal,
             input_id=item.input_id,

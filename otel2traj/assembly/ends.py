@@ -18,6 +18,8 @@ from .evidence import interaction_id, record
 
 _SUCCESS: Final = frozenset({"succeeded", "success", "completed", "ok", "passed"})
 _ENDED: Final = "end_turn"
+_FAILURES: Final = {"failure": "acp", "execution_error": "framework"}
+"""Events that tell of a failure of the Input, and whose they are."""
 
 
 @dataclass(slots=True)
@@ -43,6 +45,10 @@ class Ends:
             if isinstance(word, str) and (not result or word != _ENDED):
                 result["stop_reason"] = word
                 evidence["records"] = [stop[1]]
+        failures = [(event, data, where) for event, data, where in told if event != "prompt_completed"]
+        if failures and not result.get("error") and str(result.get("status")).lower() in _SUCCESS:
+            beside = [{**_told_error(event, data), "records": [where]} for event, data, where in failures]
+            evidence["errors"] = [*evidence.get("errors", []), *beside]
         if not result.get("error") and str(result.get("status")).lower() not in _SUCCESS:
             found = self._error(item.ordinal, told)
             if found is not None:
@@ -56,17 +62,22 @@ class Ends:
         self, ordinal: str, told: list[tuple[str, AbbRecord, JsonObject]]
     ) -> tuple[str, JsonObject, list[JsonObject]] | None:
         for event, data, where in reversed(told):
-            if event == "failure":
-                keys = ("type", "message", "code", "data")
-                return "acp", {key: data.data[key] for key in keys if data.data.get(key) is not None}, [where]
-            if event == "execution_error":
-                error: JsonValue = data.data.get("error")
-                return "framework", error if isinstance(error, dict) else {"message": str(error)}, [where]
+            if event in _FAILURES:
+                return _FAILURES[event], _told_error(event, data), [where]
         root = self.root.get(ordinal)
         if root is None:
             return None
-        error = {key: root[key] for key in ("type", "message", "stacktrace") if key in root}
+        error: JsonObject = {key: root[key] for key in ("type", "message", "stacktrace") if key in root}
         return "span", error, root["records"]
+
+
+def _told_error(event: str, told: AbbRecord) -> JsonObject:
+    """What a recorder said of a failure of the Input."""
+    if event == "failure":
+        keys = ("type", "message", "code", "data")
+        return {key: told.data[key] for key in keys if told.data.get(key) is not None}
+    error: JsonValue = told.data.get("error")
+    return dict(error) if isinstance(error, dict) else {"message": str(error)}
 
 
 def read_ends(archive: Archive, index: Index, heads: Iterable[SpanHead]) -> Ends:

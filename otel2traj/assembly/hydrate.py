@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from .. import dialects
 from ..canonical import JsonObject, JsonValue
@@ -11,13 +10,14 @@ from ..dialects import langchain_dump
 from ..dialects.enclosing import enclosed_call, started_with
 from ..dialects.session_file import read_session
 from ..evidence import Index
-from ..model.evidence import AbbRecord, LogRecord, Notice, SpanRecord
+from ..model.evidence import LogRecord, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead, WireHead
 from ..model.message import ToolCall
 from ..model.reading import ModelRequest, ModelResponse, Reading, Role
 from ..model.session import SessionRecord
 from ..providers import provider_for
 from ..readers.histories import Body
+from .acp import read_acp
 from .archive import Archive
 
 _BESIDE_BODIES = ("model", "source_model", "purpose", "native_purpose")
@@ -69,7 +69,7 @@ def read_head(archive: Archive, index: Index, head: SpanHead) -> Reading:
     if head.recorder is Recorder.FRAMEWORK:
         return _framework(archive, head)
     if head.recorder is Recorder.ACP:
-        return _acp(archive, index, head)
+        return read_acp(archive, index, head)
     if head.recorder is Recorder.LOGS:
         return dialects.known().logs.get(head.dialects[0]).read(_logs(archive, head.parts))
     if head.recorder is Recorder.SESSION:
@@ -176,75 +176,3 @@ def task_call(archive: Archive, head: SpanHead) -> ToolCall | None:
     if isinstance(reference, str):
         return started_with(archive.payload(head.source.rpartition("/")[0], reference))
     return enclosed_call(span)
-
-
-def _acp(archive: Archive, index: Index, head: SpanHead) -> Reading:
-    """Updates overwrite the members they carry; null members say nothing."""
-    state: dict[str, Any] = {}
-    for part in head.parts:
-        if part.what == "acp":
-            update = archive.fetch_abb(part.ref).data.get("update")
-            if isinstance(update, dict):
-                state.update({key: value for key, value in update.items() if value is not None})
-    reading = Reading(role=Role.TOOL_EXECUTION, tool_call_id=head.tool_call_id)
-    title, kind = state.get("title"), state.get("kind")
-    reading.tool_name = title if isinstance(title, str) else kind if isinstance(kind, str) else None
-    if isinstance(kind, str):
-        reading.extra["acp_kind"] = kind
-    if isinstance(state.get("locations"), list):
-        reading.extra["acp_locations"] = state["locations"]
-    reading.arguments = state.get("rawInput")
-    reading.result = state["rawOutput"] if "rawOutput" in state else state.get("content")
-    if state.get("status") in ("completed", "failed"):
-        reading.is_error = state["status"] == "failed"
-    return reading
-
-
-def exit_status(archive: Archive, index: Index, head: SpanHead) -> tuple[JsonObject | None, list[Part]]:
-    """What the ACP client saw of the terminal that the tool call's own content names, and the records of it."""
-    path = next((part.ref.source for part in head.parts if part.what == "acp"), None)
-    if path is None:
-        return None, []
-    terminals: list[str] = []
-    for part in head.parts:
-        if part.what != "acp":
-            continue
-        update = archive.fetch_abb(part.ref).data.get("update")
-        content = update.get("content") if isinstance(update, dict) else None
-        for item in content if isinstance(content, list) else []:
-            if isinstance(item, dict) and item.get("type") == "terminal" and isinstance(item.get("terminalId"), str):
-                terminals.append(item["terminalId"])
-    named = list(dict.fromkeys(reversed(terminals)))
-    if len(named) > 1:
-        message = f"tool call {head.tool_call_id} names the terminals {', '.join(reversed(named))}"
-        archive.notices.append(Notice("several_terminals", message, path, head.parts[-1].ref.line))
-    for terminal in named:
-        parts = index.terminals.get((path, terminal), [])
-        for part in parts:
-            found = _exit(archive, archive.fetch_abb(part.ref))
-            if found is not None:
-                return found, [part]
-    return None, []
-
-
-def _exit(archive: Archive, record: AbbRecord) -> JsonObject | None:
-    data = record.data
-    if record.event == "terminal_exited":
-        code, signal = data.get("exit_code"), data.get("signal")
-    else:
-        status = data.get("exitStatus")
-        if not isinstance(status, dict):
-            return None
-        code, signal = status.get("exitCode"), status.get("signal")
-    if code is None and signal is None:
-        return None
-    plain: JsonObject = {
-        "exitCode": code if isinstance(code, int) and not isinstance(code, bool) else None,
-        "signal": signal if isinstance(signal, str) else None,
-    }
-    if plain != {"exitCode": code, "signal": signal} or isinstance(code, bool):
-        plain["recorded"] = {"exitCode": code, "signal": signal}
-        archive.notices.append(
-            Notice("unreadable_value", "an exit code or signal of another type", record.ref.source, record.ref.line)
-        )
-    return plain

@@ -10,6 +10,7 @@ from ..model.evidence import AbbRecord, Notice, Source
 from ..model.heads import Part, Recorder, SpanHead, WireHead
 from ..model.reading import Role
 from ..providers import no_model_call
+from .acp import terminals_in
 
 _MODEL_EVENTS = {"llm_request", "llm_response", "llm_chunk", "llm_error"}
 _FRAMEWORK_ROLES = {"llm": Role.MODEL_CALL, "tool": Role.TOOL_EXECUTION, "chain": Role.CHAIN}
@@ -110,14 +111,15 @@ def add_framework(index: Index, record: AbbRecord, source: Source) -> None:
     """Group framework events by span id within their file."""
     data = record.data
     span_id = _text(data.get("span_id"))
+    part = Part(record.event, record.ref)
     if record.event == "native_event" or span_id is None or not record.event.startswith(("span_", "tool_outcome")):
         index.counts[f"framework.{record.event}"] += 1
+        index.told.setdefault(source.ordinal, []).append(part)
         if record.event == "execution_error":
-            index.ends.setdefault(source.ordinal, []).append(Part(record.event, record.ref))
+            index.ends.setdefault(source.ordinal, []).append(part)
         return
     key = (source.path, span_id)
     head = index.framework.get(key)
-    part = Part(record.event, record.ref)
     if record.event == "span_start":
         if head is not None and any(p.what == "span_start" for p in head.parts):
             index.notices.append(
@@ -167,46 +169,50 @@ def add_framework(index: Index, record: AbbRecord, source: Source) -> None:
 
 
 def add_acp(index: Index, record: AbbRecord, source: Source) -> None:
-    """Group ACP tool calls by `toolCallId`, and remember which terminal belongs to which."""
+    """Group ACP tool calls by `toolCallId`, with the permissions and terminals that name them; the rest is the
+    Input's."""
     data = record.data
     index.counts[f"acp.{record.event}"] += 1
+    part = Part(record.event, record.ref)
     if record.event == "native_model_call":
         response_id = _text(data.get("native_response_id"))
         if response_id is not None:
-            index.native_calls.setdefault(response_id, []).append(
-                (source.ordinal, Part("native_model_call", record.ref))
-            )
-        return
+            index.native_calls.setdefault(response_id, []).append((source.ordinal, part))
     if record.event in ("prompt_completed", "failure"):
-        index.ends.setdefault(source.ordinal, []).append(Part(record.event, record.ref))
+        index.ends.setdefault(source.ordinal, []).append(part)
+    asked, terminal = data.get("tool_call"), _text(data.get("terminal_id"))
+    asked_id = _text(asked.get("toolCallId")) if isinstance(asked, dict) else None
+    if record.event.startswith("terminal_") and terminal is not None:
+        index.terminals.setdefault((source.path, terminal), []).append(part)
         return
-    if record.event in ("terminal_exited", "terminal_output", "terminal_released"):
-        terminal = _text(data.get("terminal_id"))
-        if terminal is not None:
-            index.terminals.setdefault((source.path, terminal), []).append(Part(record.event, record.ref))
+    if record.event == "permission" and asked_id is not None:
+        key = (source.path, _text(data.get("session_id")) or "", asked_id)
+        index.permissions.setdefault(key, []).append(part)
         return
     update = data.get("update")
-    if record.event != "session_update" or not isinstance(update, dict):
-        return
-    if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
-        _acp_tool(index, record, source, update)
+    if record.event == "session_update" and isinstance(update, dict):
+        of_tool = update.get("sessionUpdate") in ("tool_call", "tool_call_update")
+        if of_tool and _acp_tool(index, record, source, update):
+            return
+    index.told.setdefault(source.ordinal, []).append(part)
 
 
-def _acp_tool(index: Index, record: AbbRecord, source: Source, update: JsonObject) -> None:
-    """One update of a tool call: what is odd about it is told, and the later update stands."""
+def _acp_tool(index: Index, record: AbbRecord, source: Source, update: JsonObject) -> bool:
+    """One update of a tool call: what is odd about it is told, and the later update stands. False where it belongs
+    to no tool call."""
 
     kind, call_id = update["sessionUpdate"], _text(update.get("toolCallId"))
     session = _text(record.data.get("session_id"))
     if call_id is None:
         message = f"an ACP {kind} without a toolCallId; it is no step"
         index.notices.append(Notice("missing_id", message, record.ref.source, record.ref.line))
-        return
+        return False
     key = (source.path, session or "", call_id)
     head = index.acp.get(key)
     if head is None and kind == "tool_call_update":
         message = f"an update of tool call {call_id} that never began"
         index.notices.append(Notice("acp_update_without_start", message, record.ref.source, record.ref.line))
-        return
+        return False
     if head is None:
         again = (source.path, call_id) in index.acp_ids
         index.acp_ids.add((source.path, call_id))
@@ -228,6 +234,7 @@ def _acp_tool(index: Index, record: AbbRecord, source: Source, update: JsonObjec
             finished=False,
         )
     head.parts.append(Part("acp", record.ref))
+    index.named_terminals.update((source.path, terminal) for terminal in terminals_in(update))
     if update.get("status") in ("completed", "failed"):
         failed = update["status"] == "failed"
         if head.finished:
@@ -237,3 +244,4 @@ def _acp_tool(index: Index, record: AbbRecord, source: Source, update: JsonObjec
             index.notices.append(Notice("repeated_end", message, record.ref.source, record.ref.line, lossy=lossy))
         head.finished, head.failed = True, failed
         head.end_ns = record.time_ns
+    return True

@@ -5,15 +5,15 @@ from __future__ import annotations
 from ..canonical import JsonObject, canonical_bytes
 from ..evidence import Index
 from ..model.evidence import Notice
-from ..model.heads import Execution, ModelCall, Part, SpanHead, ToolLink
+from ..model.heads import Execution, ModelCall, SpanHead, ToolLink
 from ..model.link import ExecutionStatus, LinkStatus, Witness
 from ..model.message import ToolCall
 from ..model.reading import Reading
 from ..model.trajectory import Coverage, ToolLog
+from .acp import exit_status, records_beside
 from .archive import Archive
 from .combine import combine, exception_json
 from .evidence import execution_evidence, identity, interaction_id
-from .hydrate import exit_status
 from .plan import Plan
 from .readings import Readings
 
@@ -121,8 +121,9 @@ class ToolLogs:
             log.execution_status = ExecutionStatus.NOT_OBSERVED
         else:
             log.execution_status = ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED
-        log.exit_status, terminal = self._exit_status(execution, reading)
-        log.evidence.update(execution_evidence(self._archive, execution, terminal))
+        log.exit_status = self._exit_status(execution, reading)
+        beside = records_beside(self._archive, self._index, execution.head)
+        log.evidence.update(execution_evidence(self._archive, execution, beside))
         if reading.error is not None and reading.result is not None:
             log.evidence["error"] = reading.error
         failure = reading.failure if reading.failure is not None else {}
@@ -151,13 +152,13 @@ class ToolLogs:
         if reading.extra:
             log.evidence["recorded"] = dict(sorted(reading.extra.items()))
 
-    def _exit_status(self, execution: Execution, reading: Reading) -> tuple[JsonObject | None, list[Part]]:
-        found, parts = exit_status(self._archive, self._index, execution.head)
+    def _exit_status(self, execution: Execution, reading: Reading) -> JsonObject | None:
+        found = exit_status(self._archive, self._index, execution.head)
         if found is None and reading.exit_code is not None:
             found = {"exitCode": reading.exit_code, "signal": None}
         if found is None and reading.failure is not None and isinstance(reading.failure.get("exit_status"), dict):
             found = reading.failure["exit_status"]
-        return found, parts
+        return found
 
     def _notice(self, code: str, message: str, head: SpanHead) -> None:
         self._notices.append(notice_at(code, message, head))

@@ -37,10 +37,16 @@ class Index:
         """(Input ordinal, record) by the response id that the ACP agent said it got."""
         self.ends: dict[str | None, list[Part]] = {}
         """What an ACP client or a framework recorded of the end of an Input, by its ordinal."""
+        self.told: dict[str | None, list[Part]] = {}
+        """What an ACP client or a framework recorded of an Input beside steps, tools and terminals, in its order."""
         self.enclosed_calls: dict[SpanHead, list[ToolCall]] = {}
         """Tool calls of a model span that only the tools below the span around both tell."""
         self.terminals: dict[tuple[str, str], list[Part]] = {}
         """What the ACP client recorded of a terminal, by (file, terminal id)."""
+        self.named_terminals: set[tuple[str, str]] = set()
+        """Those of them that a tool call names."""
+        self.permissions: dict[tuple[str, str, str], list[Part]] = {}
+        """Requests for permission by the key of the ACP tool call that they ask for."""
         self.scopes: dict[tuple[str, str], str] = {}
         """The first source of each (scope name, scope version) of the recognised spans."""
         self.notices: list[Notice] = []

@@ -7,6 +7,7 @@ from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Step, StepKind, StepStatus, ToolLog
 from ..outcome import step_failures
 from .base import Mode
+from .beside import beside_answer, beside_tool
 from .blocks import Block, Head, Line, Quote, Say, Tone, Words
 from .glance import exit_words
 from .history import History
@@ -125,7 +126,7 @@ class StepLayout:
         error = log.evidence.get("error")
         if error is not None:
             out += [Line([("error", Tone.DIM)], 2), Quote(_value(error, mode), 3, _language(error))]
-        out += _stack(log.evidence, 2)
+        out += _stack(log.evidence, 2) + beside_tool(log)
         reported = log.evidence.get("reported_result")
         if isinstance(reported, dict) and log.execution_status is ExecutionStatus.NOT_OBSERVED:
             place = reported.get("position")
@@ -253,7 +254,7 @@ def _answer(step: Step) -> list[Block]:
     choices = output.get("choices")
     if isinstance(choices, list) and len(choices) > 1:
         out += [Line([(f"all {len(choices)} choices", Tone.STRONG)], 1), Quote(value_text(choices), 2, "json")]
-    return out
+    return out + beside_answer(step)
 
 
 def _stack(evidence: JsonObject, depth: int) -> list[Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..canonical import JsonObject
 from ..model.trajectory import Header, SdkInput, Summary, TrajectoryStatus
 from ..outcome import EndStatus, Failure, Gap, GapKind
+from .beside import input_events
 from .blocks import Block, Head, Line, Quote, Tone, Words
 from .glance import Glance, ended_words, gap_words, recovery_words, title, total_cost
 from .layout import joined
@@ -185,6 +186,7 @@ def _inputs(glance: Glance, summary: Summary) -> list[Block]:
             facts.append((count(len(item.file_changes), "file change"), Tone.PLAIN))
         prompt = value_text(item.prompt) if item.prompt is not None else "(prompt not recorded)"
         out += [Line(joined(facts), 1), Line([(_cut(prompt, 200), Tone.DIM)], 2)]
+        out += input_events(item)
     return out
 
 

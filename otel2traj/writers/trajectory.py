@@ -16,6 +16,7 @@ HEAD_BYTES = 4096
 _STEP: Final = frozenset({"input", "output"})
 _LOG: Final = frozenset({"input_arguments", "outputs"})
 _RECORDED: Final = frozenset({"error", "recorded", "recorded_arguments"})
+_EVENT: Final = frozenset({"data"})
 _INPUT: Final = frozenset({"prompt", "result", "file_changes"})
 _NAMES: Final = re.compile(
     r"^(id|name|role|type|kind|model|path|old_path|status|finish_reason|sha256|index|mode|change_type|file_type"
@@ -143,7 +144,12 @@ def _shorten(value: JsonObject, content: frozenset[str], limit: int) -> JsonObje
 
 
 def _sdk_input(item: JsonObject, limit: int) -> JsonObject:
-    return _shorten(item, _INPUT, limit)
+    out = _shorten(item, _INPUT, limit)
+    evidence = item.get("evidence")
+    if isinstance(evidence, dict) and "events" in evidence:
+        events = [_shorten(event, _EVENT, limit) for event in evidence["events"]]
+        out["evidence"] = {**evidence, "events": events}
+    return out
 
 
 def _step(step: JsonObject, limit: int) -> JsonObject:

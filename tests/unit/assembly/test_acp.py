@@ -10,6 +10,9 @@ import pytest
 
 from otel2traj.api.build import build_path
 from otel2traj.api.validate_trajectory import validate
+from otel2traj.model.trajectory import drive
+from otel2traj.outcome import FailureKind, OutcomeReader
+from otel2traj.stored import read
 from tests.attempt_factory import AttemptFactory, chat_response
 
 EVENTS = "steps/0001/acp-events.jsonl"
@@ -117,3 +120,86 @@ def test_an_empty_id_is_no_id(tmp_path: Path, call_id: Any) -> None:
     document = Acp(tmp_path).tool("tool_call", call_id, title="Run", status="completed").build()
     assert document["steps"] == []
     assert (document["status"], codes(document)) == ("partial", ["missing_id"])
+
+
+def terminal(acp: Acp, *outputs: str) -> Acp:
+    acp.tool("tool_call", "t1", title="Run").event("terminal_started", terminal_id="term", command="sh", args=["-c"])
+    acp.tool("tool_call_update", "t1", content=[{"type": "terminal", "terminalId": "term"}])
+    for output in outputs:
+        acp.event("terminal_output", terminal_id="term", output=output, truncated=False)
+    return acp.event("terminal_exited", terminal_id="term", exit_code=0, signal=None)
+
+
+def test_the_text_of_a_terminal_is_the_output_where_nothing_else_gives_one(tmp_path: Path) -> None:
+    acp = terminal(Acp(tmp_path), "one\n", "one\ntwo\n").tool("tool_call_update", "t1", status="completed")
+    (log,) = logs(acp.build())
+    assert log["outputs"] == "one\ntwo\n"
+    assert log["evidence"]["said_by"]["result"] == "acp:terminal"
+    (told,) = log["evidence"]["recorded"]["acp_terminals"]
+    assert (told["command"], told["args"], told["output"]) == ("sh", ["-c"], "one\ntwo\n")
+    assert "replaced" not in told
+    named = [record["what"] for record in log["evidence"]["records"]]
+    assert [what for what in named if what.startswith("terminal_")] == [
+        "terminal_started", "terminal_output", "terminal_output", "terminal_exited"
+    ]  # fmt: skip
+
+
+def test_the_text_of_a_terminal_stands_beside_the_output_that_the_agent_gives(tmp_path: Path) -> None:
+    acp = terminal(Acp(tmp_path), "tail lost", "other")
+    (log,) = logs(acp.tool("tool_call_update", "t1", status="completed", rawOutput={"ok": 1}).build())
+    assert log["outputs"] == {"ok": 1}
+    (told,) = log["evidence"]["recorded"]["acp_terminals"]
+    assert (told["output"], told["replaced"]) == ("other", [{"output": "tail lost"}])
+    assert log["evidence"]["recorded"]["acp_content"] == [{"type": "terminal", "terminalId": "term"}]
+
+
+def test_who_was_asked_and_what_was_chosen_stands_in_the_log(tmp_path: Path) -> None:
+    acp = Acp(tmp_path).tool("tool_call", "t1", title="Edit")
+    chosen = {"outcome": "selected", "optionId": "reject"}
+    acp.event(
+        "permission", session_id="s1", tool_call={"toolCallId": "t1"}, options=[{"optionId": "a"}], outcome=chosen
+    )
+    acp.event("permission", session_id="s1", tool_call={"toolCallId": "gone"}, options=[], outcome=chosen)
+    document = acp.tool("tool_call_update", "t1", status="failed").build()
+    (asked,) = logs(document)[0]["evidence"]["recorded"]["acp_permissions"]
+    assert (asked["options"], asked["outcome"]) == ([{"optionId": "a"}], chosen)
+    (homeless,) = [e for e in document["inputs"][0]["evidence"]["events"] if e["event"] == "permission"]
+    assert homeless["data"]["tool_call"] == {"toolCallId": "gone"}
+
+
+def test_pieces_of_a_message_are_one_event_and_a_tool_call_parts_them(tmp_path: Path) -> None:
+    acp = Acp(tmp_path)
+
+    def say(text: str) -> None:
+        update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+        acp.event("session_update", session_id="s1", update=update)
+
+    say("Let me ")
+    say("look.")
+    acp.tool("tool_call", "t1", title="Read", status="completed")
+    say("Done.")
+    events = acp.build()["inputs"][0]["evidence"]["events"]
+    assert [event["data"]["update"]["content"]["text"] for event in events] == ["Let me look.", "Done."]
+    assert (events[0]["pieces"], len(events[0]["records"])) == (2, 2)
+    assert "pieces" not in events[1]
+
+
+def test_files_that_the_client_read_and_wrote_stand_in_the_input(tmp_path: Path) -> None:
+    acp = Acp(tmp_path).event("file_read", path="a", line=None, limit=3, content="alpha")
+    events = acp.event("file_written", path="b", content="beta").build()["inputs"][0]["evidence"]["events"]
+    assert [(event["event"], event["data"]["content"]) for event in events] == [
+        ("file_read", "alpha"),
+        ("file_written", "beta"),
+    ]
+
+
+def test_a_failure_beside_a_result_that_says_success_is_told(tmp_path: Path) -> None:
+    acp = Acp(tmp_path).event("failure", type="AcpError", message="lost the agent", code=-32000)
+    (item,) = acp.build()["inputs"]
+    assert item["result"]["status"] == "succeeded"
+    (error,) = item["evidence"]["errors"]
+    assert (error["type"], error["message"], error["code"]) == ("AcpError", "lost the agent", -32000)
+    reader = OutcomeReader()
+    drive(read(acp.root / "out.json"), [reader])
+    told = [(failure.kind, failure.code, failure.message) for failure in reader.outcome.failures]
+    assert told == [(FailureKind.AGENT, "AcpError", "lost the agent")]
