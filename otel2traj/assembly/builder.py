@@ -8,7 +8,7 @@ from typing import Final
 from ..canonical import JsonObject, JsonValue
 from ..evidence import Index
 from ..model.evidence import Notice
-from ..model.heads import Execution, ModelCall, Part, SpanHead
+from ..model.heads import Execution, ModelCall, SpanHead
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import (
     Coverage,
@@ -29,9 +29,8 @@ from .archive import Archive
 from .documents import Documents, InputRecord
 from .ends import Ends
 from .evidence import identity, step_evidence
-from .graph_nodes import GraphNodes
 from .hydrate import WireBodies
-from .model_step import ModelParts, ModelStepReader
+from .model_step import ModelStepReader
 from .plan import Plan
 from .readings import Readings
 from .told import homeless, told_events
@@ -51,7 +50,6 @@ class Builder:
         readings: Readings,
         documents: Documents,
         plan: Plan,
-        nodes: GraphNodes | None,
         ends: Ends,
     ) -> None:
         self._archive = archive
@@ -59,9 +57,8 @@ class Builder:
         self._readings = readings
         self._documents = documents
         self._plan = plan
-        self._nodes = nodes
         self._ends = ends
-        self._reader = ModelStepReader(readings, lambda wire: WireBodies(archive, wire))
+        self._reader = ModelStepReader(readings, lambda wire: WireBodies(archive, wire), index.recovered)
         self._coverage = Coverage(inferred_links=plan.inferred)
         self._notices: list[Notice] = list(plan.notices)
         self._tool_logs = ToolLogs(archive, index, readings, plan, self._coverage, self._notices)
@@ -157,10 +154,9 @@ class Builder:
 
     def _model_step(self, call: ModelCall) -> Step:
         parts = self._reader.read(call)
-        self._recover_tool_calls(call, parts)
         self._notices.extend(parts.notices)
         wire, span = call.wire, call.span
-        evidence = step_evidence(self._archive, call, self._logs(call))
+        evidence = step_evidence(self._archive, call, self._index.logs_of)
         evidence["request_sha256"], evidence["response_sha256"] = parts.request_sha256, parts.response_sha256
         agent_name, named_by = self._agent(call)
         if named_by is not None:
@@ -208,10 +204,6 @@ class Builder:
             evidence=evidence,
         )
 
-    def _logs(self, call: ModelCall) -> list[Part]:
-        heads = [] if call.span is None else [call.span, *call.span.twins]
-        return [part for head in heads for part in self._index.logs_of(head)]
-
     def _native_purpose(self, call: ModelCall) -> str | None:
         """What the ACP agent called the model call with this response id."""
         response_id = None if call.wire is None else call.wire.response_id
@@ -220,21 +212,6 @@ class Builder:
             return None
         purpose = self._archive.fetch_abb(told[0][1].ref).data.get("purpose")
         return purpose if isinstance(purpose, str) else None
-
-    def _recover_tool_calls(self, call: ModelCall, parts: ModelParts) -> None:
-        enclosed = None if call.span is None else self._index.enclosed_calls.get(call.span)
-        if enclosed is not None and call.wire is None and not parts.tool_calls:
-            parts.tool_calls = enclosed
-            parts.output["tool_calls"] = [item.to_json() for item in enclosed]
-            parts.output["tool_calls_source"] = "enclosing_span"
-            return
-        if call.span is None or self._nodes is None or parts.tool_calls:
-            return
-        found = self._nodes.recovered(call.span)
-        if found is not None:
-            parts.tool_calls = found
-            parts.output["tool_calls"] = [item.to_json() for item in found]
-            parts.output["tool_calls_source"] = "graph_node"
 
     def _tool_step(self, execution: Execution) -> Step:
         log = ToolLog(

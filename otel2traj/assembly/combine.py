@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Final
 
 from ..canonical import JsonObject
+from ..messages import all_tool_calls
 from ..model.message import Usage
 from ..model.reading import Reading
 
@@ -34,9 +35,9 @@ def _is_settled(reading: Reading) -> bool:
 def combine(readings: Iterable[Reading]) -> Reading:
     """Fill what an earlier reading left open from the later ones.
 
-    The parts of an output belong together: they are all taken from the first reading that has any of them; so do the
-    counts of a usage, which are taken from the first of those that say most. The result
-    is read only: it may be the reading that was given.
+    The parts of an output belong together: they are all taken from the first reading that has any of them, but for
+    tool calls where that has none; so do the counts of a usage, which are taken from the first of those that say most.
+    The result is read only: it may be the reading that was given.
     """
     readings = tuple(readings)
     if len(readings) == 1 and _is_settled(readings[0]):
@@ -58,6 +59,12 @@ def combine(readings: Iterable[Reading]) -> Reading:
         for key, extra in reading.extra.items():
             out.extra.setdefault(key, extra)
         out.notices.extend(reading.notices)
+    if not all_tool_calls(out.tool_calls or [], out.choices):
+        other = next((one for one in readings if all_tool_calls(one.tool_calls or [], one.choices)), None)
+        if other is not None:
+            out.tool_calls = all_tool_calls(other.tool_calls or [], other.choices)
+            out.said_by["tool_calls"] = other.said_by.get("tool_calls", "?")
+            out.truncated |= other.truncated & {"tool_calls"}
     fullest = max(readings, key=lambda reading: _counts(reading.usage), default=out)
     if out.usage is not None and _counts(fullest.usage) > _counts(out.usage):
         out.usage = fullest.usage

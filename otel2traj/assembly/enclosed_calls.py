@@ -27,5 +27,5 @@ def find_enclosed_calls(index: Index) -> None:
         ran = sorted((tool for tool in tools.get(around, ()) if tool.tool_call_id is not None), key=SpanHead.order)
         calls = {tool.tool_call_id: ToolCall(tool.tool_call_id, tool.tool_name) for tool in ran}
         if len(found) == 1 and not found[0].has_output and calls:
-            index.enclosed_calls[found[0]] = list(calls.values())
+            index.recovered[found[0]] = "enclosing_span", list(calls.values())
             found[0].emitted = [emitted(call) for call in calls.values()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..canonical import JsonObject
 from ..model.evidence import EvidenceRef
@@ -49,10 +49,10 @@ def records_of(archive: Archive, parts: Sequence[Part]) -> list[JsonObject]:
     return list(seen.values())
 
 
-def step_evidence(archive: Archive, call: ModelCall, logs: Iterable[Part]) -> JsonObject:
-    """The contract's keys first, then what this project adds."""
+def step_evidence(archive: Archive, call: ModelCall, logs_of: Callable[[SpanHead], list[Part]]) -> JsonObject:
+    """The contract's keys first, then what this project adds. `logs_of` tells the log records of a span."""
     wire, span = call.wire, call.span
-    heads = [] if span is None else [span, *span.twins, *call.lenders]
+    heads = call.heads()
     out: JsonObject = {
         "interaction_id": interaction_id(call.interaction_key()),
         "call_id": None if wire is None else wire.call_id,
@@ -79,8 +79,22 @@ def step_evidence(archive: Archive, call: ModelCall, logs: Iterable[Part]) -> Js
     parts = [] if wire is None else wire_parts(wire)
     for head in heads:
         parts.extend(head.parts)
-    parts.extend(logs)
+    for head in heads:
+        parts.extend(logs_of(head))
     out["records"] = records_of(archive, parts)
+    if call.around:
+        out["wrappers"] = [span_evidence(archive, head, logs_of(head)) for head in dict.fromkeys(call.around)]
+    return out
+
+
+def span_evidence(archive: Archive, head: SpanHead, logs: Iterable[Part]) -> JsonObject:
+    """A span that is no step: its identifiers and its bytes."""
+    out: JsonObject = {"interaction_id": interaction_id(head.interaction_key())}
+    if head.trace_id is not None:
+        out["trace_id"] = head.trace_id
+    if head.otel_span_id is not None:
+        out["otel_span_id"] = head.otel_span_id
+    out["records"] = records_of(archive, [*head.parts, *logs])
     return out
 
 

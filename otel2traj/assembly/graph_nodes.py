@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..dialects import langchain_dump
 from ..evidence import Index
 from ..model.heads import ModelCall, Recorder, SpanHead
-from ..model.message import ToolCall
 from ..model.reading import Role
 from .archive import Archive
 from .hydrate import namespace, node_output
@@ -17,9 +16,9 @@ class GraphNodes:
 
     def __init__(self, archive: Archive, index: Index, readings: Readings) -> None:
         self._archive = archive
+        self._index = index
         self._readings = readings
         self._models_below: dict[SpanHead, int] = {}
-        self._recovered: dict[SpanHead, list[ToolCall]] = {}
         for head in index.span_heads():
             if head.role is Role.MODEL_CALL:
                 above = head.parent
@@ -29,10 +28,6 @@ class GraphNodes:
                         break  # all further up have several too
                     self._models_below[above] = below
                     above = above.parent
-
-    def recovered(self, head: SpanHead) -> list[ToolCall] | None:
-        """The tool calls that `look` found for a model span, or None."""
-        return self._recovered.get(head)
 
     def look(self, call: ModelCall) -> None:
         """Fill the emitted calls of a framework generation that has none, where its node's output tells them."""
@@ -49,7 +44,7 @@ class GraphNodes:
             history = {call_id for message in asked for call_id in called_in(message)}
             calls = langchain_dump.node_output_tool_calls(node_output(self._archive, above), history)
             if calls:
-                self._recovered[head] = calls
+                self._index.recovered[head] = "graph_node", calls
                 head.emitted = [emitted(found) for found in calls]
                 return
             above = above.parent

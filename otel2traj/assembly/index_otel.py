@@ -177,3 +177,5 @@ def add_log(index: Index, log: LogRecord, source: Source) -> None:
         index.span_logs.setdefault((log.trace_id or "", log.span_id), []).append(Part("log", log.ref))
     else:
         index.counts["logs.without_span"] += 1
+        if dialects.holds_messages(log):
+            index.loose_logs.append(Part("log", log.ref))

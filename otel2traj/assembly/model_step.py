@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +21,9 @@ from .readings import Readings
 
 ACCEPTED_ERRORS = frozenset({"transport_error", "upstream_error"})
 """Error codes that end a call legitimately without a response; any other costs the evidence its standing."""
+
+RECOVERED_FROM = frozenset({"enclosing_span", "graph_node"})
+"""What told the tool calls of an answer that itself tells none."""
 
 
 @dataclass(slots=True)
@@ -47,9 +52,12 @@ class ModelParts:
 class ModelStepReader:
     """Reads the bodies of one call at a time."""
 
-    def __init__(self, readings: Readings, bodies: Any) -> None:
+    def __init__(
+        self, readings: Readings, bodies: Any, recovered: Mapping[SpanHead, tuple[str, list[ToolCall]]]
+    ) -> None:
         self._readings = readings
         self._bodies = bodies
+        self._recovered = recovered
 
     def read(self, call: ModelCall) -> ModelParts:
         parts = ModelParts()
@@ -59,16 +67,26 @@ class ModelStepReader:
         else:
             bodies: WireBodies = self._bodies(call.wire)
             _from_wire(parts, call, bodies, reading)
+        if call.span_speaks() and reading.said_by.get("tool_calls") in RECOVERED_FROM:
+            parts.output["tool_calls_source"] = parts.said_by.pop("tool_calls")
         parts.notices.extend(reading.notices)
         parts.purpose = parts.purpose or reading.purpose
         return parts
 
     def span_reading(self, call: ModelCall) -> Reading:
         """What all recordings of the span side say together."""
-        if call.span is None:
-            return Reading()
-        heads: list[SpanHead] = [call.span, *call.span.twins, *call.lenders]
-        return combine([self._readings.of(head) for head in heads])
+        heads = call.heads()
+        reading = combine([self._readings.of(head) for head in heads])
+        for head in heads:
+            own = self._readings.of(head)
+            if all_tool_calls(own.tool_calls or [], own.choices):
+                break
+            if head in self._recovered:
+                source, calls = self._recovered[head]
+                reading = copy(reading)
+                reading.tool_calls, reading.said_by = calls, {**reading.said_by, "tool_calls": source}
+                break
+        return reading
 
 
 _ELSEWHERE = ("previous_response_id", "input_messages_delta", "input_messages_ref", "output_messages_ref")
@@ -193,19 +211,20 @@ def _from_wire(parts: ModelParts, call: ModelCall, bodies: WireBodies, reading: 
         if spoken:
             _disagreements(parts, call, output, reading)
             _fill(parts, output, reading)
-    elif spoken and reading.has_output():
-        output = _span_output(reading)
-        parts.status = StepStatus.COMPLETE
-        parts.said_by = {"input": "wire", **dict(sorted(reading.said_by.items()))}
     else:
-        output = response.output
         failed = wire.error is not None or refused
         parts.status = StepStatus.FAILED if failed else StepStatus.INCOMPLETE
-        parts.said_by = {"input": "wire", "output": "wire"}
+        if call.span_speaks():
+            output = _span_output(reading)
+            parts.status = StepStatus.COMPLETE if spoken else parts.status
+            parts.said_by = {"input": "wire", **dict(sorted(reading.said_by.items()))}
+        else:
+            output = response.output
+            parts.said_by = {"input": "wire", "output": "wire"}
     parts.output = output_json(output)
     _counts(parts, output)
     parts.tool_calls = output.all_tool_calls()
-    if not usable and spoken and reading.has_output():
+    if call.span_speaks():
         parts.output["output_source"] = "framework"
     _failures(parts, call, bodies, response, usable, refused)
     if parts.status is StepStatus.FAILED and call.span is not None and call.span.failed and call.owns_span_output:

@@ -22,6 +22,7 @@ from .enclosed_calls import find_enclosed_calls
 from .ends import read_ends
 from .graph_nodes import GraphNodes
 from .indexing import Progress, index_attempt
+from .loose_logs import notices_of, place_loose_logs
 from .plan import Plan, plan_steps
 from .readings import Readings
 
@@ -58,7 +59,9 @@ class BuildSession:
         try:
             index_attempt(self.archive, self.index, self.readings, progress)
             self._refuse_nothing()
+            left = place_loose_logs(self.archive, self.index)
             self.readings.complete()
+            self.index.notices.extend(notices_of(left, self.index))
             find_enclosed_calls(self.index)
             self._nodes = self._graph_nodes()
             self._told_inputs = {
@@ -101,7 +104,7 @@ class BuildSession:
     def _build(self, conversation: Conversation) -> Iterator[Event]:
         plan = self.plan(conversation)
         ends = read_ends(self.archive, self.index, conversation.heads)
-        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, self._nodes, ends)
+        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, ends)
         return builder.run()
 
     def plan(self, conversation: Conversation) -> Plan:

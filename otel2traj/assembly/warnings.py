@@ -70,6 +70,7 @@ CODES: Final[dict[str, str]] = {
     "unknown_operation": "A span holds a model's answer under an operation that no dialect knows; it is no step.",
     "unknown_outcome": "A tool ran and its result is recorded, but no record tells whether it succeeded.",
     "unrecorded_tool_calls": "A model call stopped for tools, and no record tells which: the content was not recorded.",
+    "unplaced_log_records": "Log records with messages of model calls bear no id of a recorded call; no step has them.",
     "unread_body": "The body of a response is of no known form; it is kept whole, and nothing was read of it.",
     "unread_folder": "A folder among those of the Inputs whose name is none of theirs; not read.",
     "unreadable_document": "A JSON file of the attempt is not JSON.",

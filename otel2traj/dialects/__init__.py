@@ -40,6 +40,8 @@ from .langfuse import LANGFUSE
 from .langsmith import LANGSMITH
 from .litellm import LITELLM
 from .log_calls import fill_from_logs
+from .log_calls import holds_messages as holds_messages
+from .log_calls import one_answer as one_answer
 from .logfire import LOGFIRE
 from .mastra import MASTRA
 from .mlflow import MLFLOW

@@ -9,6 +9,8 @@ from ..model.reading import Reading, Role
 from .base import LogDialect
 from .bedrock_agentcore_adot import content, read_moved_content
 from .front import merge
+from .otel_genai_1_37 import DETAILS, MESSAGE_KEYS
+from .otel_genai_events import CHOICE, EVENTS, index_of, log_events
 
 
 def fill_from_logs(
@@ -27,6 +29,22 @@ def fill_from_logs(
     moved = [body for body in map(content, logs) if body is not None]
     if moved:
         merge(reading, read_moved_content(reading.role, moved), span)
+
+
+def holds_messages(log: LogRecord) -> bool:
+    """Whether a record holds messages of a model call under the conventions' names, whoever wrote it."""
+    if log.event_name in EVENTS:
+        return bool(log.body) or any(not key.startswith("gen_ai.") for key in log.attributes)
+    if log.event_name in DETAILS:
+        return any(log.attributes.get(key) is not None for key in MESSAGE_KEYS)
+    return content(log) is not None
+
+
+def one_answer(logs: Sequence[LogRecord]) -> bool:
+    """Whether records can all be of one call: one record of the whole call, or no choice told twice."""
+    whole = sum(log.event_name not in EVENTS for log in logs)
+    choices = [index_of(event.said, 0) for event in log_events(logs) if event.name == CHOICE]
+    return (whole == 1 and len(logs) == 1) or (whole == 0 and len(choices) == len(set(choices)))
 
 
 def _tells_of(dialect: LogDialect, log: LogRecord, role: Role) -> bool:

@@ -29,6 +29,8 @@ class Index:
         self.log_groups: dict[tuple[str, str], SpanHead] = {}
         self.span_logs: dict[tuple[str, str], list[Part]] = {}
         """Log records by (trace id, span id) of the span they carry."""
+        self.loose_logs: list[Part] = []
+        """Log records with messages of a model call that carry no span id."""
         self.log_keys: dict[tuple[str, str], list[tuple[str, str]]] = {}
         """Keys of `log_groups` by (Input ordinal, every key that a record of the group bears)."""
         self.log_key_spans: dict[tuple[str, str], SpanHead] = {}
@@ -39,8 +41,8 @@ class Index:
         """What an ACP client or a framework recorded of the end of an Input, by its ordinal."""
         self.told: dict[str | None, list[Part]] = {}
         """What an ACP client or a framework recorded of an Input beside steps, tools and terminals, in its order."""
-        self.enclosed_calls: dict[SpanHead, list[ToolCall]] = {}
-        """Tool calls of a model span that only the tools below the span around both tell."""
+        self.recovered: dict[SpanHead, tuple[str, list[ToolCall]]] = {}
+        """Tool calls of a model span that itself tells none, with what told them: `enclosing_span`, `graph_node`."""
         self.terminals: dict[tuple[str, str], list[Part]] = {}
         """What the ACP client recorded of a terminal, by (file, terminal id)."""
         self.named_terminals: set[tuple[str, str]] = set()

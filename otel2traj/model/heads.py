@@ -212,18 +212,27 @@ class ModelCall:
     """The recorded span that the wire call was made under, where it is no model span: names Input and actor."""
     lenders: list[SpanHead] = field(default_factory=list)
     """Wrappers that lend what the call's own span lacks."""
+    around: list[SpanHead] = field(default_factory=list)
+    """Wrappers that lend nothing: their own word is of several calls, or contradicts this one."""
     ordinal: str | None = None
     step_id: int = 0
 
+    def heads(self) -> list[SpanHead]:
+        """Every recording of the span side, in the order in which they are asked."""
+        return [] if self.span is None else [self.span, *self.span.twins, *self.lenders]
+
+    def span_speaks(self) -> bool:
+        """Whether the answer of the step is the span side's: the wire has none, and a recording that is this call's
+        own has."""
+        if self.wire is not None and (self.wire.succeeded() or not self.owns_span_output):
+            return False
+        return any(head.has_output or head.emitted for head in self.heads())
+
     def emitted(self) -> Sequence[EmittedCall]:
-        """The wire's word where it has one, else the span's."""
-        if self.wire is not None and self.wire.response is not None and self.wire.error is None:
-            return self.wire.emitted
-        if self.span is not None and self.owns_span_output:
-            for head in (self.span, *self.span.twins, *self.lenders):
-                if head.emitted:
-                    return head.emitted
-        return ()
+        """The tool calls of the answer, of the recording whose calls stand in the step."""
+        if self.span_speaks():
+            return next((head.emitted for head in self.heads() if head.emitted), ())
+        return () if self.wire is None else self.wire.emitted
 
     def reported(self) -> Sequence[Reported]:
         if self.wire is not None and self.wire.request is not None:

@@ -83,7 +83,8 @@ def _span_calls(tree: Leaves, wires: list[WireHead]) -> list[ModelCall]:
         lenders = tree.lenders(leaf)
         if leaf.response_id is None:
             leaf.response_id = next((h.response_id for h in lenders if h.response_id is not None), None)
-        calls.append(ModelCall(span=leaf, lenders=lenders))
+        around = [wrapper for wrapper in tree.wrappers(leaf) if wrapper not in lenders]
+        calls.append(ModelCall(span=leaf, lenders=lenders, around=around))
     scopes = Scopes()
     for key in (_response_id, _emitted_ids, _history_ids):
         calls = _merge(calls, key, scopes)
@@ -123,7 +124,7 @@ def _merge(calls: list[ModelCall], key: Callable[[ModelCall], Hashable], scopes:
             assert other.span is not None
             first.span.twins = [*first.span.twins, other.span, *other.span.twins]
             first.span.response_id = first.span.response_id or other.span.response_id
-            first.lenders = [*first.lenders, *other.lenders]
+            first.lenders, first.around = [*first.lenders, *other.lenders], [*first.around, *other.around]
             gone.add(other)
     return [call for call in calls if call not in gone]
 
@@ -171,7 +172,7 @@ def _absorb(
             assert other.span is not None
             if _one_call([call, other], scopes):
                 call.span.twins = [*call.span.twins, other.span, *other.span.twins]
-                call.lenders = [*call.lenders, *other.lenders]
+                call.lenders, call.around = [*call.lenders, *other.lenders], [*call.around, *other.around]
                 absorbed.add(other)
     return absorbed
 
@@ -184,7 +185,7 @@ def _owned(call: ModelCall, attempts: list[ModelCall]) -> list[ModelCall]:
     good = [m for m in found if m.wire and m.wire.succeeded() and not (m.witness and is_another(m.witness))]
     owner = (same or good or found)[-1]
     for mine in attempts:
-        mine.span, mine.lenders = call.span, call.lenders
+        mine.span, mine.lenders, mine.around = call.span, call.lenders, call.around
         mine.owns_span_output = mine is owner
     return attempts
 

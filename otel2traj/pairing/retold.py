@@ -86,7 +86,7 @@ def _joined(calls: list[ModelCall], key: Callable[[ModelCall], Hashable]) -> lis
             assert other.span is not None
             first.span.twins = [*first.span.twins, other.span, *other.span.twins]
             first.span.response_id = first.span.response_id or other.span.response_id
-            first.lenders = [*first.lenders, *other.lenders]
+            first.lenders, first.around = [*first.lenders, *other.lenders], [*first.around, *other.around]
             gone.add(other)
     return [call for call in calls if call not in gone]
 

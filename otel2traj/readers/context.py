@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from ..model.evidence import Notice
 
@@ -24,6 +24,20 @@ class Context:
 
 EMPTY = Context({})
 
+
+def event_name(recorded: Any, attributes: Mapping[str, Any]) -> str | None:
+    """The name of a log record's event: its own field, else one of the attributes that stand for it where a form or an
+    older convention has no such field.
+
+    https://github.com/open-telemetry/semantic-conventions/blob/v1.38.0/docs/registry/attributes/otel.md
+    """
+    if recorded:
+        return str(recorded)
+    named = next((told for key in _EVENT_NAMES if (told := attributes.get(key)) is not None), None)
+    return None if named is None else str(named) or None
+
+
+_EVENT_NAMES: Final = ("event.name", "otel.event.name")
 
 T = TypeVar("T")
 

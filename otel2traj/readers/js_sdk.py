@@ -12,6 +12,7 @@ from typing import Any
 
 from ..canonical import JsonObject
 from ..model.evidence import EvidenceRef, LogRecord, SpanEvent, SpanRecord
+from .context import event_name
 from .documents import Context, DocumentForm, Place, as_dict, as_list
 from .ids import plain_id
 from .otlp_dict import Repaired, count, severity, text
@@ -116,12 +117,11 @@ def _link(data: JsonObject) -> JsonObject:
 def _log(data: JsonObject, ref: EvidenceRef) -> LogRecord:
     attributes = _attributes(data.get("attributes"))
     own = as_dict(data.get("spanContext"))
-    named = data.get("_eventName") or data.get("eventName") or attributes.get("event.name")
     when = _time(data.get("hrTime"))
     return LogRecord(
         trace_id=plain_id(own.get("traceId"), 32)[0] or None,
         span_id=plain_id(own.get("spanId"), 16)[0] or None,
-        event_name=text(named) or None,
+        event_name=event_name(data.get("_eventName") or data.get("eventName"), attributes),
         body=data.get("_body", data.get("body")),
         attributes=attributes,
         ref=ref,

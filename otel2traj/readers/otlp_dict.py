@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..canonical import JsonObject
 from ..model.evidence import EvidenceRef, LogRecord, SpanEvent, SpanRecord
 from .anyvalue import decode_any, decode_pairs, whole
-from .context import Context
+from .context import Context, event_name
 from .ids import plain_id
 
 SPAN_KINDS: Final = {
@@ -163,14 +163,11 @@ def span(data: JsonObject, context: Context, ref: EvidenceRef, repairs: Repaired
 def log(data: JsonObject, context: Context, ref: EvidenceRef, repairs: Repaired) -> LogRecord:
     """The record of one log record object."""
     found = attributes(data.get("attributes"))
-    name = text(field(data, "eventName", repairs))
-    if name == "":
-        name = text(found.get("event.name"))
     when = time_ns(field(data, "timeUnixNano", repairs))
     return LogRecord(
         trace_id=_identifier(field(data, "traceId", repairs), 32, "traceId", repairs) or None,
         span_id=_identifier(field(data, "spanId", repairs), 16, "spanId", repairs) or None,
-        event_name=name if name != "" else None,
+        event_name=event_name(text(field(data, "eventName", repairs)), found),
         body=decode_any(data.get("body")),
         attributes=found,
         ref=ref,

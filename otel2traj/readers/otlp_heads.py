@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from ..canonical import JsonError, JsonObject, loads
 from ..model.evidence import EvidenceRef, LogRecord, SpanEvent, SpanRecord
 from .anyvalue import NOTHING, Attributes, decode_raw
-from .context import Context
+from .context import Context, event_name
 from .otlp_dict import link, severity
 
 _HEX: Final = "0123456789abcdef"
@@ -161,15 +161,11 @@ def decode_log(raw: Raw | bytes | memoryview, context: Context, ref: EvidenceRef
         ):
             return None
         attributes = Attributes(head.attributes)
-        name = head.eventName or ""
-        if name == "":
-            named = attributes.get("event.name")
-            name = named if isinstance(named, str) else "" if named is None else str(named)
         when = _time(head.timeUnixNano)
         return LogRecord(
             trace,
             span,
-            name or None,
+            event_name(head.eventName, attributes),
             decode_raw(head.body),
             attributes,
             ref,

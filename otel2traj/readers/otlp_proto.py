@@ -15,7 +15,7 @@ from ..canonical import JsonObject, JsonValue
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanEvent, SpanRecord
 from .anyvalue import LazyAttributes, base64_value, real
-from .context import EMPTY, Context, OffsetTable, Repairs
+from .context import EMPTY, Context, OffsetTable, Repairs, event_name
 from .ids import plain_id
 from .inflate import Stream
 from .otlp_dict import Repaired, severity
@@ -196,14 +196,10 @@ def _link(link: Any) -> JsonObject:
 
 def _log(message: Any, context: Context, ref: EvidenceRef, repairs: Repaired) -> LogRecord:
     attributes = ProtoAttributes(message.attributes)
-    name = _text(message.event_name)
-    if name == "":
-        named = attributes.get("event.name")
-        name = "" if named is None else str(named)
     return LogRecord(
         _id(message.trace_id, 32, "traceId", repairs) or None,
         _id(message.span_id, 16, "spanId", repairs) or None,
-        name if name != "" else None,
+        event_name(_text(message.event_name), attributes),
         decode_any(message.body),
         attributes,
         ref,

@@ -11,6 +11,7 @@ from typing import Any
 from ..canonical import JsonObject
 from ..model.evidence import EvidenceRef, LogRecord, SpanEvent, SpanRecord
 from ..timestamps import parse_ns
+from .context import event_name
 from .documents import Context, DocumentForm, Place, as_dict, as_list
 from .ids import plain_id
 from .otlp_dict import SPAN_KINDS, STATUS_CODES, Repaired, count, enum, severity, text
@@ -85,12 +86,11 @@ def _link(link: JsonObject) -> JsonObject:
 
 def _log(data: JsonObject, ref: EvidenceRef) -> LogRecord:
     attributes = as_dict(data.get("attributes"))
-    named = data.get("event_name") or attributes.get("event.name")
     when = parse_ns(data.get("timestamp"))
     return LogRecord(
         trace_id=_id(data.get("trace_id"), 32) or None,
         span_id=_id(data.get("span_id"), 16) or None,
-        event_name=None if named is None else str(named),
+        event_name=event_name(data.get("event_name"), attributes),
         body=data.get("body"),
         attributes=attributes,
         ref=ref,
