@@ -61,8 +61,7 @@ def export(
     """
     with _written(aer) as record:
         if evidence is None:
-            projector = _projector(path, record, ORIGIN, path.resolve().name)
-            drive(path, projector, inference=inference)
+            projector = _project(path, record, ORIGIN, path.resolve().name, inference=inference)
         else:
             projector = _verified(path, evidence, record, inference=inference)
         with _written(sem) as semantics:
@@ -73,13 +72,20 @@ def export(
     return Exported(projector.execution_id, str(projector.digest), projector.issues)
 
 
-def _projector(path: Path, out: BinaryIO, origin: str, attempt: str) -> AerProjector:
-    """The projection of what lies at a path; of a saved trajectory, one that cites nothing but the file."""
+def _project(
+    path: Path, out: BinaryIO, origin: str, attempt: str, *, inference: bool = True, given: Path | None = None
+) -> AerProjector:
+    """The projection of what lies at a path. Of a saved trajectory it cites nothing but the file, unless the evidence
+    that it was made from is `given`: then that is cited and opened."""
+    evidence = path if given is None else given
     saved = None
-    if is_stored(path):
+    if given is None and is_stored(path):
         digest = _digest(path.parent, path.name)
         saved = {"path": path.name, "length": path.stat().st_size, "sha256": digest}
-    return AerProjector(out, origin, attempt, fixtures=fixtures(path), saved=saved)
+    with RecordBytes(evidence if evidence.is_dir() else evidence.parent) as read:
+        projector = AerProjector(out, origin, attempt, read=read, fixtures=fixtures(evidence), saved=saved)
+        drive(path, projector, inference=inference)
+    return projector
 
 
 def _verified(path: Path, evidence: Path, record: BinaryIO, *, inference: bool) -> AerProjector:
@@ -87,10 +93,9 @@ def _verified(path: Path, evidence: Path, record: BinaryIO, *, inference: bool) 
     if not is_stored(path):
         raise UsageError(f"{path.name} is no saved trajectory", hint="leave --evidence away: it is read itself")
     told = BytesIO()
-    named = (ORIGIN, evidence.resolve().name)
-    drive(path, AerProjector(told, *named, fixtures=fixtures(evidence)), inference=inference)
-    projector = AerProjector(record, *named, fixtures=fixtures(evidence))
-    drive(evidence, projector, inference=inference)
+    attempt = evidence.resolve().name
+    _project(path, told, ORIGIN, attempt, inference=inference, given=evidence)
+    projector = _project(evidence, record, ORIGIN, attempt, inference=inference)
     found = compare_records("derivation.aer", told.getvalue().splitlines(keepends=True), list(_lines(record)))
     if found:
         first = f"{found[0].pointer}: {found[0].message}"
@@ -190,8 +195,7 @@ def _again(path: Path, aer: Sequence[bytes]) -> list[bytes]:
     out = BytesIO()
     origin, attempt = named.get("origin"), named.get("attempt")
     origin = origin if isinstance(origin, str) else ORIGIN
-    projector = _projector(path, out, origin, attempt if isinstance(attempt, str) else path.resolve().name)
-    drive(path, projector)
+    _project(path, out, origin, attempt if isinstance(attempt, str) else path.resolve().name)
     return out.getvalue().splitlines(keepends=True)
 
 

@@ -17,6 +17,7 @@ from ..model.trajectory import Header, Step, StepSink, Summary, TrajectoryStatus
 from ..prov.aer import AerProjector
 from ..prov.plain import Redact
 from ..prov.redaction import Redactor
+from ..readers.record_bytes import RecordBytes
 from ..writers.trajectory import TrajectoryWriter
 from .candidates import Candidate
 from .cases import fixtures
@@ -105,8 +106,10 @@ def _failed(tree: Tree, task: MapTask, folder: Path, error: Exception) -> JsonOb
 
 def _project(tree: Tree, task: MapTask, folder: Path, name: str | None, run: Callable[..., Any]) -> JsonObject:
     attempt = task.path if name is None else f"{task.path}#{name}"
-    with drafting(tree) as aer, drafting(tree) as view:
-        projector = AerProjector(aer.stream, task.origin, attempt, fixtures=fixtures(folder), redact=task.redactor)
+    with drafting(tree) as aer, drafting(tree) as view, RecordBytes(folder) as read:
+        projector = AerProjector(
+            aer.stream, task.origin, attempt, read=read, fixtures=fixtures(folder), redact=task.redactor
+        )
         facts = _Facts()
         run(projector, facts, Redacted(TrajectoryWriter().sink(view.stream), task.redactor))
         execution = projector.execution_id

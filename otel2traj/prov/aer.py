@@ -19,8 +19,9 @@ from .closing import Closing, is_harness_file
 from .executions import Executions
 from .identity import execution_id
 from .messages import Messages, Response
+from .places import Cited, Opens
 from .plain import Redact
-from .pointers import answered, by_of, identify, pointers, requested
+from .pointers import answered, identify, pointers, requested
 from .records import Record
 from .state import State
 
@@ -34,18 +35,20 @@ class AerProjector:
         origin: str,
         attempt_path: str,
         *,
+        read: Opens | None = None,
         fixtures: Sequence[JsonObject] = (),
         redact: Redact | None = None,
         saved: JsonObject | None = None,
     ) -> None:
-        self._state = State(out, redact, saved)
+        self._state = State(out, redact, read, saved)
         self._saved = saved
         self._messages = Messages(self._state)
         self._executions = Executions(self._state)
         self._origin, self._attempt = origin, attempt_path
         self._redact = redact
         self._fixtures = fixtures
-        self._header = Header()
+        self._header: Header | None = None
+        self._begun = False
         self.execution_id = ""
         self.issues: list[str] = []
 
@@ -59,40 +62,22 @@ class AerProjector:
         hide = self._redact if self._redact is not None else str
         run_id, case_id = (None if one is None else hide(one) for one in (header.run_id, header.case_id))
         self.execution_id = execution_id(hide(self._origin), hide(self._attempt), run_id, case_id)
-        record = Record("execution", "ex", "adapter", rule="execution_identity")
-        record.say("schema", versions.AER, "adapter", "execution_identity")
-        record.say("execution", self.execution_id, "adapter", "execution_identity")
-        record.say("origin", self._origin, "config")
-        record.say("attempt", self._attempt, "config")
-        adapter = {
-            "name": versions.ADAPTER,
-            "version": versions.ADAPTER_VERSION,
-            "software": f"otel2traj {__version__}",
-        }
-        record.say("adapter", adapter, "adapter", "execution_identity")
-        for name in ("run_id", "agent_id", "case_id", "framework"):
-            record.say_or_miss(name, getattr(header, name), "config")
-        architecture = header.metadata.get("system_architecture")
-        record.say_or_miss("architecture", architecture if isinstance(architecture, dict) else None, "config")
-        record.miss("started", UnknownReason.NOT_RECORDED)
-        record.miss("ended", UnknownReason.NOT_RECORDED)
-        self._state.writer.write(record)
-        for fixture in self._fixtures:
-            self._fixture(str(fixture.get("role", "case")), fixture.get("path"), fixture.get("declares"))
-        profile = architecture.get("profile") if isinstance(architecture, dict) else None
-        if isinstance(profile, dict):
-            self._fixture("profile", profile.get("path"), None)
 
     def step(self, step: Step) -> None:
+        self._open(pointers(step.evidence))
         response = self._model_step(step) if step.kind is StepKind.MODEL else None
         self._executions.write(step, response)
+        self._state.opened.forget()
 
     def end(self, summary: Summary) -> None:
-        told = any(is_harness_file(str(source.get("path"))) for source in summary.sources)
-        harness = self._state.actor("harness", "harness", "config") if summary.inputs and told else None
+        self._open([])
+        paths = [str(source.get("path")) for source in summary.sources]
+        papers = self._state.papers([path for path in paths if is_harness_file(path)])
+        told = any(is_harness_file(path) for path in paths)
         if self._saved is not None:
             summary = replace(summary, sources=[self._saved])
-        Closing(self._state, self._header, harness).write(summary)
+        header = self._header if self._header is not None else Header()
+        Closing(self._state, header, papers, harness=bool(summary.inputs) and told).write(summary)
         self.issues = list(summary.warnings)
         if self._saved is not None:
             self.issues.append(
@@ -101,59 +86,103 @@ class AerProjector:
         if summary.error is not None:
             self.issues.append(f"{summary.error.get('type')}: {summary.error.get('message')}")
         self._state.writer.seal(self.issues, summary.status.value)
+        self._state.opened.forget()
 
-    def _fixture(self, role: str, path: Any, declares: Any) -> None:
-        record = Record("fixture", self._state.new("f"), "config")
-        record.say("role", role, "config")
-        record.say_or_miss("path", path if isinstance(path, str) else None, "config")
-        record.say_or_miss("injections", declares, "config")
+    def _open(self, first: list[JsonObject]) -> None:
+        """The record of the execution, and what it was given: cited are the run's own papers, else its first step."""
+        if self._begun:
+            return
+        self._begun = True
+        header = self._header if self._header is not None else Header()
+        papers = self._state.papers(["run.json", *(str(one.get("path")) for one in self._fixtures)])
+        cited = self._state.cited(papers or first)
+        rule = "execution_identity"
+        record = Record("execution", "ex", cited, rule=rule)
+        record.derive("schema", versions.AER, rule)
+        record.derive("execution", self.execution_id, rule)
+        record.derive("origin", self._origin, rule)
+        record.derive("attempt", self._attempt, rule)
+        adapter = {
+            "name": versions.ADAPTER,
+            "version": versions.ADAPTER_VERSION,
+            "software": f"otel2traj {__version__}",
+        }
+        record.derive("adapter", adapter, rule)
+        for name in ("run_id", "agent_id", "case_id", "framework"):
+            record.say_or_miss(name, getattr(header, name))
+        architecture = header.metadata.get("system_architecture")
+        record.say_or_miss("architecture", architecture if isinstance(architecture, dict) else None)
+        record.miss("started", UnknownReason.NOT_RECORDED)
+        record.miss("ended", UnknownReason.NOT_RECORDED)
+        self._state.writer.write(record)
+        for fixture in self._fixtures:
+            self._fixture(cited, str(fixture.get("role", "case")), fixture.get("path"), fixture.get("declares"))
+        profile = architecture.get("profile") if isinstance(architecture, dict) else None
+        if isinstance(profile, dict):
+            self._fixture(cited, "profile", profile.get("path"), None)
+
+    def _fixture(self, cited: Cited, role: str, path: Any, declares: Any) -> None:
+        own = [one for one in cited.sources if one["path"] == path]
+        cited = self._state.cited(own) if own else cited
+        record = Record("fixture", self._state.new("f"), cited, rule="given_file")
+        record.derive("role", role, "given_file")
+        record.derive_or_miss("path", path if isinstance(path, str) else None, "given_file")
+        record.say_or_miss("injections", declares)
         self._state.writer.write(record)
 
     def _model_step(self, step: Step) -> Response | None:
-        by, source = by_of(step), pointers(step.evidence)
+        source = pointers(step.evidence)
+        cited, answer = self._state.cited(source), self._state.cited(answered(source))
         call_id = self._state.new("mc")
-        request, after = self._messages.request(step, by, requested(source))
-        model = None if step.model is None else self._state.actor("model", step.model, by)
-        response = self._messages.response(step, by, answered(source))
-        record = Record("model_call", call_id, by, source=source)
-        record.say_or_miss("model", model, by)
-        self._state.agent_and_scope(record, step)
-        record.say_or_miss("request", request, by)
-        record.say_or_miss("parameters", step.input.get("parameters"), by)
-        self._outcome(record, step, response, by)
-        record.say("order", step.step_id, "adapter", "order_of_start")
-        record.say("status", step.status.value, "adapter", "status_of_records")
-        record.say_or_miss("purpose", None if step.purpose == "unknown" else step.purpose, by)
-        record.say_or_miss("started", _started(step, source), by)
-        record.say_or_miss("ended", step.ended_at, by)
-        identify(record, step.evidence, by)
+        request, after = self._messages.request(step, self._state.cited(requested(source)))
+        model = None if step.model is None else self._state.actor("model", step.model, cited)
+        response = self._messages.response(step, answer)
+        record = Record("model_call", call_id, cited, key=_KEY)
+        record.say_or_miss("model", model, stands=step.model)
+        self._state.agent_and_scope(record, step, cited)
+        if request is None:
+            record.miss("request", UnknownReason.NOT_RECORDED)
+        else:
+            record.refer("request", request)
+        record.say_or_miss("parameters", step.input.get("parameters"))
+        self._outcome(record, step, response)
+        record.derive("order", step.step_id, "order_of_start")
+        record.derive("status", step.status.value, "status_of_records")
+        record.say_or_miss("purpose", None if step.purpose == "unknown" else step.purpose)
+        record.time_or_miss("started", _started(step, source))
+        record.time_or_miss("ended", step.ended_at)
+        identify(record, step.evidence)
         record.after("history_names_call", after)
         self._state.writer.write(record)
         if response is not None:
-            self._decision(step, record, response, answered(source))
+            self._decision(step, record, response, answer)
         return response
 
-    def _outcome(self, record: Record, step: Step, response: Response | None, by: str) -> None:
+    def _outcome(self, record: Record, step: Step, response: Response | None) -> None:
         output = step.output
         failed = output.get("wire_error") is not None or output.get("error") is not None
         missing = UnknownReason.NOT_APPLICABLE if failed else UnknownReason.NOT_RECORDED
-        record.say_or_miss("response", None if response is None else response.message, by, reason=missing)
-        record.say_or_miss("finish_reason", output.get("finish_reason"), by, reason=missing)
-        record.say_or_miss("usage", output.get("usage"), "adapter", "usage_names", missing)
+        if response is None:
+            record.miss("response", missing)
+        else:
+            record.refer("response", response.record)
+        record.say_or_miss("finish_reason", output.get("finish_reason"), missing)
+        record.derive_or_miss("usage", output.get("usage"), "usage_names", missing)
         for name in ("wire_error", "error", "http_status"):
             if output.get(name) is not None:
-                record.say(name, output[name], "interceptor" if name == "wire_error" else by)
+                record.say(name, output[name])
 
-    def _decision(self, step: Step, call: Record, response: Response, source: list[JsonObject]) -> None:
+    def _decision(self, step: Step, call: Record, response: Response, cited: Cited) -> None:
         rule = "decision_of_output"
-        record = Record("decision", self._state.new("d"), "adapter", rule=rule, source=source)
-        record.say_or_miss("outcome", _outcome_of(step, response), "adapter", rule, UnknownReason.NOT_APPLICABLE)
-        record.say("model_call", call.id, "adapter", rule)
-        record.say("message", response.message, "adapter", rule)
-        record.say("calls", [part for part, _ in response.calls], "adapter", rule)
+        record = Record("decision", self._state.new("d"), cited, rule=rule)
+        record.derive_or_miss("outcome", _outcome_of(step, response), rule, UnknownReason.NOT_APPLICABLE)
+        record.derive("model_call", call.id, rule)
+        record.derive("message", response.message, rule)
+        record.derive("calls", [part for part, _ in response.calls], rule)
         self._state.writer.write(record)
 
 
+_KEY: Final = ("call_id", "otel_span_id", "framework_span_id", "response_id", "request", "response")
 _CUT_SHORT: Final = ("length", "max_tokens", "content_filter", "safety", "MAX_TOKENS", "SAFETY", "incomplete")
 
 

@@ -184,7 +184,7 @@ class Core:
         if scope is not None:
             out["apv:inScope"] = name(x(scope))
         if self._emit_content:
-            for field in ("content", "parts", "arguments", "details"):
+            for field in ("content", "parts", "arguments", "details", "title"):
                 value = known(record, field)
                 if value is not None:
                     out[f"apv:{field}"] = literal(value)
@@ -231,7 +231,7 @@ class Core:
                 attributes["apv:executionStatus"] = name(REASONS[UnknownReason(reason)])
             if self._emit_content and part.get("arguments") is not None:
                 attributes["apv:arguments"] = literal(part["arguments"])
-            on = basis(record, "parts")._replace(pointer=part["id"])
+            on = Basis(EvidenceClass(part["class"]), part["id"], part.get("rule"))
             self._builder.node("n_call_request", Node(x(part["id"]), "part"), on, attributes)
 
     def _model_call(self, record: JsonObject) -> None:

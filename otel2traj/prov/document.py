@@ -70,6 +70,7 @@ class Builder:
         self._catalogue = catalogue
         self._spool = Spool()
         self._bundles: set[str] = set()
+        self._nodes: dict[str, EvidenceClass] = {}
         prefixes = {
             "apv": versions.APV,
             "raw": versions.RAW,
@@ -109,8 +110,9 @@ class Builder:
         self._bundles.add(key)
         return ("bundle", key, rule.kind, identifier)
 
-    def _qualify(self, rule: Rule, basis: Basis) -> JsonObject:
-        evidence = max(rule.evidence, basis.evidence, key=_RANK.__getitem__)
+    def _qualify(self, rule: Rule, basis: Basis, *ends: str) -> JsonObject:
+        about = [self._nodes[end] for end in ends if end in self._nodes]
+        evidence = max(rule.evidence, basis.evidence, *about, key=_RANK.__getitem__)
         if rule.bundle == "core" and evidence is EvidenceClass.INFERRED:
             raise RuleViolation(f"{rule.id} would put an inferred statement into core (it rests on {basis.pointer})")
         out: JsonObject = {
@@ -136,6 +138,8 @@ class Builder:
         rule = self._rule(rule_name, ("entity", "activity", "agent"))
         if node.kind not in rule.subject:
             raise RuleViolation(f"{rule.id} says nothing of a {node.kind}")
+        if rule.bundle == "core":
+            self._nodes[node.name] = max(rule.evidence, basis.evidence, key=_RANK.__getitem__)
         item: JsonObject = {**self._qualify(rule, basis), **(attributes or {})}
         named = [f"apv:{rule.type}"] if rule.type is not None else []
         item["prov:type"] = [name(one) for one in (*named, *types)]
@@ -156,14 +160,15 @@ class Builder:
         basis: Basis,
         arguments: JsonObject | None = None,
     ) -> None:
-        """One relation between two nodes of the kinds the rule names, under an id made from what it says."""
+        """One relation between two nodes of the kinds the rule names, under an id made from what it says. It is no
+        better than the field it rests on, nor than the two things it relates."""
         rule = self._rule(rule_name, tuple(ENDS))
         if subject.kind not in rule.subject or target.kind not in rule.object:
             raise RuleViolation(f"{rule.id} does not relate a {subject.kind} to a {target.kind}")
         one, other = ENDS[rule.kind]
         role = None if rule.role is None else f"apv:{rule.role}"
         item: JsonObject = {
-            **self._qualify(rule, basis),
+            **self._qualify(rule, basis, subject.name, target.name),
             one: subject.name,
             other: target.name,
             **(arguments or {}),

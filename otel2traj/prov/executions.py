@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..canonical import JsonObject
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Step, StepKind, ToolLog
 from ..model.unknown import UnknownReason
-from .messages import Response, candidates, observed
-from .pointers import identify, log_by, pointers, producer
+from .messages import Response, candidates, declare_cut, observed
+from .places import Cited
+from .pointers import identify, pointers, producer
 from .records import Record, cited
 from .state import State
 
@@ -30,32 +33,36 @@ class Executions:
     def _execution(self, step: Step, log: ToolLog, part: str | None, response: Response | None) -> None:
         own = step.kind is StepKind.TOOL_ONLY
         evidence = {**step.evidence, **_said(log.evidence)} if own else log.evidence
-        by, source = log_by(log), pointers(evidence)
+        cited = self._state.cited(pointers(evidence))
         identifier = self._state.new("te")
-        result = None if log.outputs is None else self._result(log, by, source)
-        record = Record("tool_execution", identifier, by, source=source)
-        _name(record, log, by, linked=part is not None)
-        record.say_or_miss("arguments", _arguments(log, own), by)
-        record.say_or_miss("result", result, by)
-        _call(record, log, part, response)
-        if log.execution_status is ExecutionStatus.NOT_OBSERVED:
-            record.miss("status", UnknownReason.NOT_RECORDED)
+        result = None if log.outputs is None else self._result(log, cited)
+        record = Record("tool_execution", identifier, cited, key=_KEY)
+        _name(record, log, linked=part is not None)
+        record.say_or_miss("arguments", _arguments(log, own))
+        if result is None:
+            record.miss("result", UnknownReason.NOT_RECORDED)
         else:
-            record.say("status", log.execution_status.value, "adapter", "execution_status")
+            record.refer("result", result)
+        _call(record, log, part, response)
+        if _ended(log, cited):
+            record.derive("status", log.execution_status.value, "execution_status")
+        else:
+            record.miss("status", UnknownReason.NOT_RECORDED)
         if evidence.get("error") is not None:
-            record.say("error", evidence["error"], by)
-        record.say_or_miss("exit_status", log.exit_status, by)
-        self._state.agent_and_scope(record, step)
+            record.say("error", evidence["error"])
+        record.say_or_miss("exit_status", log.exit_status)
+        self._state.agent_and_scope(record, step, cited)
         if own:
-            record.say("order", step.step_id, "adapter", "order_of_start")
+            record.derive("order", step.step_id, "order_of_start")
         # The log of a linked call carries no times of its own: they stand in the records it points to.
         absent = UnknownReason.NOT_RECORDED if own else UnknownReason.NOT_CAPTURED
         for field in ("started", "ended"):
             time = evidence.get(f"{field}_at", getattr(step, f"{field}_at") if own else None)
-            record.say_or_miss(field, time, by, reason=absent)
+            record.time_or_miss(field, time, absent)
         if isinstance(evidence.get("recorded"), dict):
-            record.say("recorded", evidence["recorded"], by)
-        identify(record, evidence, by)
+            record.say("recorded", evidence["recorded"])
+        identify(record, evidence)
+        declare_cut(record, log.evidence, ("arguments", "result"))
         self._state.writer.write(record)
 
     def _candidate(self, step: Step, log: ToolLog, evidence: JsonObject) -> None:
@@ -63,39 +70,64 @@ class Executions:
         if evidence["interaction_id"] in self._candidates:
             return
         self._candidates.add(evidence["interaction_id"])
-        by = "source"
-        record = Record("tool_execution", self._state.new("te"), by, source=pointers(evidence))
-        record.say_or_miss("tool_call_id", log.tool_call_id, by)
+        cited = self._state.cited(pointers(evidence))
+        record = Record("tool_execution", self._state.new("te"), cited, key=_KEY)
+        record.say_or_miss("tool_call_id", log.tool_call_id)
         for field in ("call", "name", "arguments", "result", "status", "exit_status", "agent"):
             record.miss(field, UnknownReason.AMBIGUOUS)
-        self._state.scope(record, step)
+        self._state.scope(record, step, cited)
         for field in ("started", "ended"):
             record.miss(field, UnknownReason.NOT_CAPTURED)
-        identify(record, evidence, by)
+        identify(record, evidence)
         self._state.writer.write(record)
 
-    def _result(self, log: ToolLog, by: str, source: list[JsonObject]) -> str:
-        record = Record("generic_artefact", self._state.new("ga"), by, source=source)
-        record.say("role", "tool_result", by)
-        record.say("content", log.outputs, by)
+    def _result(self, log: ToolLog, cited: Cited) -> Record:
+        record = Record("generic_artefact", self._state.new("ga"), cited, narrow=True)
+        record.derive("role", "tool_result", "place_in_record")
+        record.say("content", log.outputs)
         self._state.writer.write(record)
-        return record.id
+        return record
+
+
+_KEY: Final = ("tool_call_id", "otel_span_id", "framework_span_id", "name", "result")
+_SAYS_HOW: Final = frozenset({"status", "statuscode", "code", "outcome", "success", "iserror", "exitcode", "haserror"})
+_WELL: Final = ("completed", "ok", "OK", "Ok", "success", "succeeded", "STATUS_CODE_OK", "done")
+
+
+def _ended(log: ToolLog, cited: Cited) -> bool:
+    """Whether anything tells how the execution ended: an error, a result, or a recorder that says so."""
+    if log.execution_status is ExecutionStatus.NOT_OBSERVED:
+        return False
+    if log.execution_status is ExecutionStatus.ERROR or log.outputs is not None or log.exit_status is not None:
+        return True
+    return (
+        cited.says(_SAYS_HOW, _WELL)
+        or cited.says(frozenset({"success"}), (True,))
+        or cited.says(frozenset({"iserror", "haserror"}), (False,))
+        or cited.says(frozenset({"code", "statuscode"}), (1,))
+    )
 
 
 def _said(evidence: JsonObject) -> JsonObject:
     return {key: value for key, value in evidence.items() if value is not None}
 
 
-def _name(record: Record, log: ToolLog, by: str, *, linked: bool) -> None:
-    """What the execution itself is called; where only the call names it, that is derived."""
+def _name(record: Record, log: ToolLog, *, linked: bool) -> None:
+    """What the execution itself is called; where only the call names it, that is derived. What a protocol shows to
+    people in place of a name is a title: it may hold anything the tool was given."""
     recorded = log.evidence.get("recorded_name")
-    record.say_or_miss("tool_call_id", log.tool_call_id, by)
-    if isinstance(recorded, str):
-        record.say("name", recorded, by)
+    record.say_or_miss("tool_call_id", log.tool_call_id)
+    own = recorded if isinstance(recorded, str) else log.tool_name
+    if any(one.get("what") == "acp" for one in record.data["source"]):
+        if isinstance(own, str) and (isinstance(recorded, str) or not linked):
+            record.say("title", own)
+        record.derive_or_miss("name", log.tool_name if linked else None, "name_of_call")
+    elif isinstance(recorded, str):
+        record.say("name", recorded)
     elif linked and "tool_name" not in (log.evidence.get("said_by") or {}):
-        record.say_or_miss("name", log.tool_name, "adapter", "name_of_call")
+        record.derive_or_miss("name", log.tool_name, "name_of_call")
     else:
-        record.say_or_miss("name", log.tool_name, by)
+        record.say_or_miss("name", log.tool_name)
 
 
 def _arguments(log: ToolLog, own: bool) -> object:
@@ -109,7 +141,7 @@ def _arguments(log: ToolLog, own: bool) -> object:
 def _call(record: Record, log: ToolLog, part: str | None, response: Response | None) -> None:
     if log.link is LinkStatus.EXACT and part is not None and response is not None:
         rule = cited("tool_call_id_unique", producer(log))
-        record.say("call", part, "adapter", rule)
+        record.derive("call", part, rule)
         if not rule.endswith("_unverified"):
             record.after("call_before_execution", {response.message})
     else:

@@ -5,19 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from ..canonical import JsonObject
-from ..model.trajectory import Step, StepSource, ToolLog
+from ..model.trajectory import ToolLog
 from .records import Record, listed
 
 _IDENTIFIERS: Final = ("interaction_id", "call_id", "framework_span_id", "trace_id", "otel_span_id", "response_id")
 _DIGESTS: Final = ("request_sha256", "response_sha256")
 _POINTER: Final = ("path", "line", "offset", "length", "sha256", "what")
-_BY_WHAT: Final = {
-    "request": "interceptor",
-    "response": "interceptor",
-    "error": "interceptor",
-    "acp": "client",
-    "terminal": "client",
-}
 
 
 def pointers(evidence: JsonObject) -> list[JsonObject]:
@@ -45,20 +38,6 @@ def answered(source: list[JsonObject]) -> list[JsonObject]:
     return [one for one in source if one.get("what") not in _ASKS] or source
 
 
-def by_of(step: Step) -> str:
-    """Who recorded a model call: the wire where it was seen there, else the agent's own telemetry."""
-    return "source" if step.source is StepSource.FRAMEWORK else "interceptor"
-
-
-def log_by(log: ToolLog) -> str:
-    """Who recorded a tool execution: the protocol client, or the agent's own telemetry."""
-    for record in log.evidence.get("records") or ():
-        by = _BY_WHAT.get(str(record.get("what")).partition("_")[0])
-        if by is not None:
-            return by
-    return "source"
-
-
 def producer(log: ToolLog) -> str | None:
     """The code that wrote down which call the execution belongs to: a dialect's name, `acp` or `framework`."""
     said_by = log.evidence.get("said_by")
@@ -74,17 +53,19 @@ def producer(log: ToolLog) -> str | None:
     return None
 
 
-def identify(record: Record, evidence: JsonObject, by: str) -> None:
+def identify(record: Record, evidence: JsonObject) -> None:
     """The identifiers and digests that stand in an `evidence` object, as fields of a record."""
     for name in _IDENTIFIERS:
         if evidence.get(name) is not None:
-            derived = name == "interaction_id"
-            record.say(name, evidence[name], "adapter" if derived else by, "interaction_identity" if derived else None)
+            if name == "interaction_id":
+                record.derive(name, evidence[name], "interaction_identity")
+            else:
+                record.say(name, evidence[name])
     for name in _DIGESTS:
         if evidence.get(name) is not None:
-            record.say(name, evidence[name], "adapter", "payload_digest")
+            record.derive(name, evidence[name], "payload_digest")
     if evidence.get("join") is not None:
         rule = f"join_{evidence['join']}"
-        record.say("join", str(evidence["join"]), "adapter", rule if listed(rule) else "join_unlisted")
+        record.derive("join", str(evidence["join"]), rule if listed(rule) else "join_unlisted")
     if isinstance(evidence.get("said_by"), dict):
-        record.say("said_by", evidence["said_by"], "adapter", "dialect_reading")
+        record.derive("said_by", evidence["said_by"], "dialect_reading")

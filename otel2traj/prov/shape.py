@@ -57,4 +57,4 @@ def _objects(value: Any) -> bool:
 
 
 def _part(part: JsonObject) -> bool:
-    return isinstance(part.get("id"), str) and isinstance(part.get("type"), str)
+    return all(isinstance(part.get(name), str) for name in ("id", "type", "class"))

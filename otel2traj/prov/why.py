@@ -30,6 +30,8 @@ class Range:
 
     source: JsonObject
     holds: bool | None = None
+    place: str | None = None
+    """Where in it the record says that the claim stands."""
     at: list[str] = field(default_factory=list)
     """JSON pointers into the range to what was looked for; ` > ` leads into JSON inside a string."""
     offset: int | None = None
@@ -112,7 +114,11 @@ def _claim(
     target = _followed(value, records)
     sources = record.get("source") or (target or {}).get("source") or []
     wanted = [text] if text is not None else _needles(target if target is not None else value)
-    ranges = [_range(one, wanted, read) for one in sources]
+    at = said.get("at") if record.get("source") else None
+    ranges = [
+        _range(one, wanted, read, at[1:] if at is not None and at[0] == number else None)
+        for number, one in enumerate(sources)
+    ]
     if not sources and record.get("id") not in ("seal", "ex"):
         faults.append("the record cites no recorded bytes")
     faults += (
@@ -150,26 +156,32 @@ def _followed(value: Any, records: dict[str, JsonObject]) -> JsonObject | None:
 
 
 def _words(record: JsonObject) -> str:
-    return _text({key: value for key, value in record.items() if key not in RESERVED})
+    return _text(_shown({key: value for key, value in record.items() if key not in RESERVED}))
 
 
 def _text(value: Any) -> str:
     return "\n".join(strings(value))
 
 
-_MADE_HERE: Final = frozenset({"id", "source", "type", "direction", "role", "kind", "status", "schema"})
+_HOW: Final = frozenset({"source", "at", "class", "by", "rule"})
+_MADE_HERE: Final = frozenset({"id", "type", "direction", "role", "kind", "status", "schema"}) | _HOW
 
 
 def _needles(value: Any) -> list[str]:
     """The recorded words of a value: what this project names itself is no recorded word."""
     if isinstance(value, dict):
         value = {key: item for key, item in value.items() if key not in _MADE_HERE}
+        if isinstance(value.get("parts"), list):
+            value["parts"] = [{k: v for k, v in one.items() if k not in _MADE_HERE} for one in value["parts"]]
     found = [one for one in strings(value) if one != ""]
     return sorted(set(found), key=lambda one: (-len(one), one))[:_NEEDLES]
 
 
-def _range(source: JsonObject, wanted: list[str], read: Read | None) -> Range:
+def _range(source: JsonObject, wanted: list[str], read: Read | None, place: list[Any] | None) -> Range:
+    """One range: the place that the record gives is named first, then those where the words stand."""
     out = Range(source)
+    if place is not None:
+        out.place = " > ".join(map(str, place))
     if read is None:
         return out
     data = read(str(source.get("path")), int(source["offset"]), int(source["length"]))
@@ -256,20 +268,26 @@ def lines_of(claim: Claim) -> Iterator[str]:
     how = " ".join(f"{key} {claim.said[key]}" for key in ("class", "by", "rule") if claim.said.get(key) is not None)
     yield f"  field  {claim.pointer}  {how}".rstrip()
     if claim.value is not None:
-        shown = dumps(
-            {k: v for k, v in claim.value.items() if k != "source"} if isinstance(claim.value, dict) else claim.value
-        )
+        shown = dumps(_shown(claim.value))
         text = shown.decode("utf-8")
         yield f"  value  {text if len(text) <= 200 else text[:200] + f'… ({len(text)} characters)'}"
     for one in claim.ranges:
         state = {None: "not opened", True: "digest holds", False: "DIGEST DOES NOT HOLD"}[one.holds]
         yield f"  bytes  {_where(one.source)} sha256 {one.source.get('sha256')!s}  {state}"
-        for place in one.at[:3]:
+        shown_at = [] if one.place is None else [one.place]
+        for place in [*shown_at, *(other for other in one.at if other != one.place)][:3]:
             yield f"    at   {place or 'the range itself'}"
         if one.excerpt is not None and one.offset is not None:
             yield f"    from byte {one.offset}: {one.excerpt!r}"
     for fault in claim.faults:
         yield f"  FAULT  {fault}"
+
+
+def _shown(value: Any) -> Any:
+    """The value without how it is known: that stands beside it."""
+    if isinstance(value, dict):
+        return {key: _shown(item) for key, item in value.items() if key not in _HOW}
+    return [_shown(item) for item in value] if isinstance(value, list) else value
 
 
 def _end(key: str, value: Any) -> bool:

@@ -33,6 +33,11 @@ class RecordBytes:
             return None
         return stream.pread(offset, length)
 
+    def size(self, path: str) -> int | None:
+        """Bytes of the whole (inflated) file, or None where it is not at hand."""
+        stream = self._stream(path)
+        return None if stream is None else stream.size
+
     def _stream(self, path: str) -> Stream | None:
         if path not in self._streams:
             if len(self._streams) >= _OPEN:

@@ -23,6 +23,7 @@ from .aer import validate_aer
 from .clock import validate_clock
 from .derivation import compare_records, other_version, validate_derivation
 from .linkage import DigestOf, Read, validate_linkage
+from .places import validate_places
 from .profile import validate_profile
 from .resolve import AerIndex
 from .roundtrip import NotRun, validate_roundtrip
@@ -143,7 +144,9 @@ def validate(
         results.append(not_run("5", no_aer if ours else foreign))
     else:
         remarks = [] if read is not None else ["raw bytes not looked at: no evidence was given"]
-        results.append(passed_or_failed("5", validate_linkage(document, index, read, digest_of), remarks))
+        linked = validate_linkage(document, index, read, digest_of)
+        linked += [] if read is None or aer is None else validate_places(aer, read)
+        results.append(passed_or_failed("5", linked, remarks))
     return [*results, last]
 
 

@@ -12,6 +12,7 @@ from ...model.finding import Finding
 from ...model.unknown import UnknownReason
 from .. import versions
 from ..identity import execution_id
+from ..places import by_whom
 from ..plain import canonical
 from ..records import BY, KINDS, RESERVED
 from ..rules import catalogue
@@ -27,14 +28,15 @@ RULES: Final = {
     "aer.kind": "The kind is from the closed list.",
     "aer.id": "Ids are unique and carry the prefix of their kind.",
     "aer.class": "Record and field name class O, D or I.",
-    "aer.by": "Record and field name who recorded them, from the closed list.",
+    "aer.by": "Record and field name who recorded them, of the closed list: for what is observed, who wrote the range.",
     "aer.rule": "Class D and I name a rule of the catalogue, of that class; class O names none.",
     "aer.fields": "Every field of a record is listed with its class, and nothing else is.",
     "aer.required": "A field that the kind asks for is there or is declared unknown.",
     "aer.unknown": "Reasons are from the closed list, and a field that is there is not declared unknown.",
     "aer.reference": "A reference names a record of the kind it should.",
     "aer.after": "Order has no cycle.",
-    "aer.link": "A call whose execution is declared unknown is linked to none, and no call to more than one.",
+    "aer.link": "A call has one execution, or it is declared unknown why none; and both carry the same tool call id.",
+    "aer.place": "What is observed says where it stands: a source of the record, and a place in it.",
     "aer.pointer": "A pointer names a source file of the record, a byte range and its digest.",
     "aer.seal": "The last line, and no other, seals the record: count and digest of all bytes before it.",
 }
@@ -113,6 +115,8 @@ class _Checker:
         self._pointed: dict[str, str] = {}
         self._unknown_parts: set[str] = set()
         self._links: dict[str, list[str]] = {}
+        self._call_ids: dict[str, str | None] = {}
+        """Part or execution -> the tool call id that it carries."""
 
     def say(self, rule: str, message: str, place: str) -> None:
         self.found.append(Finding(rule, message, pointer=place))
@@ -129,7 +133,7 @@ class _Checker:
         if identifier in self._kinds:
             self.say("aer.id", f"{identifier} is there twice", place)
         self._kinds[identifier] = kind
-        self._qualified(record, "", place)
+        self._qualified(record, "", place, record.get("source"))
         if not well_formed(record):
             self.say("aer.form", "a value has another type than the record promises", place)
             return
@@ -139,10 +143,11 @@ class _Checker:
             self._message(identifier, record, place)
         elif kind == "tool_execution" and isinstance(record.get("call"), str):
             self._links.setdefault(record["call"], []).append(identifier)
+            self._call_ids[identifier] = record.get("tool_call_id")
         elif kind == "generic_artefact" and record.get("role") == "raw":
             self._paths.add(str(record.get("path")))
 
-    def _qualified(self, item: Any, name: str, place: str) -> None:
+    def _qualified(self, item: Any, name: str, place: str, sources: Any) -> None:
         where = f"{place}/{name}" if name else place
         if not isinstance(item, dict) or str(item.get("class")) not in _CLASSES:
             self.say("aer.class", f"no evidence class {'for ' + name if name else ''}".rstrip(), where)
@@ -154,10 +159,21 @@ class _Checker:
         if item["class"] == "O":
             if given is not None:
                 self.say("aer.rule", "what is observed needs no rule", where)
+            self._place(item, sources, where)
             return
         known = next((rule for rule in rules.rules.values() if rule.id == given), None)
         if known is None or known.evidence.value != item["class"]:
             self.say("aer.rule", f"{given!r} is no rule of class {item['class']} in the catalogue", where)
+
+    def _place(self, item: JsonObject, sources: Any, where: str) -> None:
+        at = item.get("at")
+        number = at[0] if isinstance(at, list) and len(at) > 1 else None
+        known = isinstance(sources, list) and isinstance(number, int) and 0 <= number < len(sources)
+        if not known or not isinstance(at, list) or len({type(one) for one in at[1:]} - {bool}) != 1:
+            self.say("aer.place", "it is observed, and no place in a source is given", where)
+        elif isinstance(sources[number], dict) and item.get("by") != by_whom(sources[number]):
+            whose = by_whom(sources[number])
+            self.say("aer.by", f"by {item.get('by')!r}, and the cited range was written by {whose}", where)
 
     def _fields(self, kind: str, identifier: str, record: JsonObject, place: str) -> None:
         fields, unknown = record.get("fields"), record.get("unknown")
@@ -168,7 +184,7 @@ class _Checker:
         for name in sorted(there ^ (fields.keys() - {"after"})):
             self.say("aer.fields", f"{name} is a field without a class, or a class without a field", place)
         for name, how in fields.items():
-            self._qualified(how, name, place)
+            self._qualified(how, name, place, record.get("source"))
         for name, reason in unknown.items():
             if reason not in _REASONS:
                 self.say("aer.unknown", f"{reason!r} is no reason for an unknown {name}", place)
@@ -214,6 +230,9 @@ class _Checker:
                 self.say("aer.id", f"part {number} of {identifier} has the id {name!r}", place)
             else:
                 self._kinds[name] = "part"
+                self._qualified(part, name, place, record.get("source"))
+                if part.get("type") == "tool_call":
+                    self._call_ids[name] = part.get("call_id")
         for path in record.get("unknown") or {}:
             if path.endswith("/execution"):
                 self._unknown_parts.add(path.removesuffix("/execution"))
@@ -230,6 +249,13 @@ class _Checker:
                 self.say("aer.link", f"the execution of {part} is declared unknown and linked", executions[0])
             if len(executions) > 1:
                 self.say("aer.link", f"{part} is linked to {len(executions)} executions", executions[-1])
+            for one in executions:
+                ids = (self._call_ids.get(part), self._call_ids.get(one))
+                if None not in ids and ids[0] != ids[1]:
+                    self.say("aer.link", f"{part} carries the id {ids[0]!r}, its execution {ids[1]!r}", one)
+        for part in (name for name in self._call_ids if self._kinds.get(name) == "part"):
+            if part not in self._links and part not in self._unknown_parts:
+                self.say("aer.link", f"no execution is linked to {part}, and it is not said why", part)
         for identifier in _cyclic(self._after):
             self.say("aer.after", f"{identifier} comes after itself", identifier)
 

@@ -27,6 +27,7 @@ RULES: Final = {
     "linkage.ambiguous": "A call whose execution is ambiguous or unknown is used by nothing in core.",
     "linkage.coverage": "Every model call, message and tool execution of the AER stands in core.",
     "linkage.raw": "A pointer's bytes have the digest that it states.",
+    "linkage.place": "What is observed stands at the place that is given for it.",
     "linkage.object": "A source file has the digest that the AER states.",
 }
 _TERMS: Final = {reason.value: term for reason, term in REASONS.items()}
@@ -43,6 +44,11 @@ class _Linkage:
         self._document = document
         self._core = bundles(document).get("xd:core", {})
         self.cited: set[str] = set()
+        self._classes = {
+            key: names(item.get("apv:evidenceClass"))
+            for kind, key, item in statements(self._core)
+            if kind not in RELATIONS
+        }
 
     def say(self, rule: str, message: str, place: str) -> None:
         self.found.append(Finding(f"linkage.{rule}", message, pointer=place))
@@ -57,6 +63,8 @@ class _Linkage:
                     continue
                 if section in RELATIONS:
                     self._ends(section, item, record, place)
+                    if where == "xd:core":
+                        self._no_better(section, item, place)
                 if where == "xd:core":
                     self.cited.add(str(record["id"]))
                     if section == "used":
@@ -108,6 +116,14 @@ class _Linkage:
         for end in ends:
             if end not in own and end not in named and end.partition("-")[0] not in named:
                 self.say("ends", f"{end} is neither {identifier} nor named by {item['apv:sourcePointer']}", place)
+
+    def _no_better(self, section: str, item: JsonObject, place: str) -> None:
+        """A relation is as good as the weakest of its field and of the two things it relates."""
+        stated = names(item.get("apv:evidenceClass"))
+        for label in RELATIONS[section].args[:2]:
+            end = str(item.get(label))
+            if stated == ["apv:Observed"] and self._classes.get(end, stated) != stated:
+                self.say("class", f"apv:Observed, about {end}, which is not", place)
 
     def _same(self, item: JsonObject, key: str, expected: Any, place: str) -> None:
         if item.get(key) != expected:

@@ -58,11 +58,14 @@ class AerIndex:
 
     def evidence(self, pointer: str) -> EvidenceClass | None:
         """The class of what the pointer names, or None where there is nothing, or only a declared unknown."""
+        if pointer in self.parts:
+            how: Any = self._part(pointer)
+            return EvidenceClass(how["class"]) if how.get("class") in ("O", "D", "I") else None
         identifier, field = self.split(pointer)
         record = self.records.get(identifier)
         if record is None:
             return None
-        how: Any = record
+        how = record
         if field is not None and record.get("kind") != "seal":
             if known(record, field) is None:
                 return None
@@ -76,8 +79,15 @@ class AerIndex:
 
     def rule(self, pointer: str) -> str | None:
         """The rule that gave what the pointer names."""
+        if pointer in self.parts:
+            given = self._part(pointer).get("rule")
+            return given if isinstance(given, str) else None
         identifier, field = self.split(pointer)
         record = self.records.get(identifier, {})
         how = record if field is None else (record.get("fields") or {}).get(field, {})
         rule = how.get("rule")
         return rule if isinstance(rule, str) else None
+
+    def _part(self, identifier: str) -> JsonObject:
+        parts = self.records[self.parts[identifier]].get("parts") or []
+        return next((one for one in parts if one.get("id") == identifier), {})

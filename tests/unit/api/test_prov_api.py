@@ -64,7 +64,7 @@ def test_a_flipped_raw_byte_is_found(tmp_path: Path) -> None:
     results = prov.check(target, aer=tmp_path / "one.aer.jsonl", evidence=copy, roundtrip=False)
     tier = next(one for one in results if one.tier == "5")
     assert tier.status == "failed"
-    assert {one.rule for one in tier.findings} == {"linkage.raw", "linkage.object"}
+    assert {one.rule for one in tier.findings} >= {"linkage.raw", "linkage.object"}
 
 
 def test_without_evidence_the_tier_says_what_it_did_not_do(tmp_path: Path) -> None:

@@ -42,6 +42,9 @@ def test_the_worked_example_of_the_specification() -> None:
         "call_id": "c1",
         "name": "search",
         "arguments": {"q": "x"},
+        "class": "O",
+        "by": "interceptor",
+        "at": [0, "/payload/tool_calls/0"],
     }
     assert execution["unknown"]["started"] == "not_captured"
 
@@ -167,7 +170,7 @@ def test_a_scope_that_no_summary_knows_is_still_a_record() -> None:
 
 def test_zero_and_empty_are_answers() -> None:
     found = records(aer(trajectory(step(1, tool_log(outputs=""), output={"text": "", "tool_calls": []}))))
-    assert found["m1"]["parts"] == [{"id": "m1-0", "type": "text", "content": ""}]
+    assert [(one["id"], one["type"], one["content"]) for one in found["m1"]["parts"]] == [("m1-0", "text", "")]
     assert found["ga0"]["content"] == ""
     nothing = records(aer(trajectory(step(1, input={"messages": []}))))
     assert nothing["rq0"]["messages"] == []

@@ -22,7 +22,7 @@ from otel2traj.prov.validate import validate
 from otel2traj.prov.validate.profile import names, statements
 from tests.factory import not_observed, step, tool_log, trajectory
 
-from .made import INJECTION, aer, bundle, changed, digest_of, prov, read, records, rich_aer, sems
+from .made import INJECTION, RAW, aer, bundle, changed, digest_of, prov, read, records, rich_aer, sems
 
 Records = dict[str, JsonObject]
 
@@ -78,7 +78,7 @@ def test_the_top_level_records_the_conversion() -> None:
     assert plans == {f"rules:{name}-{catalogue(name).version}" for name in ("otel2traj", "sem", "aprov")}
     assert document["entity"]["xd:aer"]["apv:digest"] == records(rich_aer())["seal"]["digest"]
     raw = [key for key in document["entity"] if key.startswith("raw:")]
-    assert len(raw) == 3
+    assert len(raw) == len(RAW)
 
 
 # -- what must never be asserted ------------------------------------------------------------------------------------

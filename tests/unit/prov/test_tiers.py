@@ -28,6 +28,7 @@ from otel2traj.prov.validate import (
     validate_sem,
     validate_structure,
 )
+from otel2traj.prov.validate.places import validate_places
 
 from .made import bundle, changed, digest_of, prov, read, records, resealed, rich_aer, sems
 
@@ -92,6 +93,11 @@ AER: dict[str, tuple[str, list[bytes]]] = {
     "to another kind": ("aer.reference", edited(put("te0", call="m0"))),
     "after itself": ("aer.after", edited(lambda f: f[f["te0"]["after"][0]].update(after=["te0"]))),
     "ambiguous and linked": ("aer.link", edited(put("te0", call=AMBIGUOUS))),
+    "observed nowhere": ("aer.place", edited(lambda f: f["te0"]["fields"]["arguments"].pop("at"))),
+    "observed in no source": ("aer.place", edited(field("te0", "arguments", at=[7, "/arguments"]))),
+    "by another than wrote it": ("aer.by", edited(field("te0", "arguments", by="interceptor"))),
+    "a call without execution": ("aer.link", edited(lambda f: f["te0"].update(call="m2-1"))),
+    "ids that differ": ("aer.link", edited(put("te0", tool_call_id="c9"))),
     "linked twice": ("aer.link", edited(lambda f: f["te1"].update(call=f["te0"]["call"]))),
     "no such source": ("aer.pointer", edited(nowhere)),
     "half a pointer": ("aer.pointer", edited(put("mc0", source=[{"path": "logs/network.jsonl"}]))),
@@ -430,6 +436,21 @@ RAW: dict[str, str] = {
 }
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        field("te0", "arguments", at=[0, "/output"]),
+        field("te0", "arguments", at=[0, "/nowhere"]),
+        field("m0", "content", at=[0, 1, 2]),
+        put("m0", content="Be bad."),
+        lambda found: found["m2"]["parts"][0].update(at=[0, "/payload/tool_calls/1"]),
+    ],
+)
+def test_tier_5_opens_every_place(edit: Callable[[Records], None]) -> None:
+    assert list(validate_places(rich_aer(), read)) == []
+    assert {one.rule for one in validate_places(edited(edit), read)} == {"linkage.place"}
+
+
 @pytest.mark.parametrize("name", sorted(RAW))
 def test_tier_5_reads_the_raw_bytes(name: str) -> None:
     def wrong(path: str, offset: int, length: int) -> bytes | None:
@@ -514,7 +535,7 @@ def test_what_is_not_what_it_was_derived_from_is_named(rule: str) -> None:
 
 def test_every_rule_has_a_mutation() -> None:
     covered = {rule for table in (AER, SEM, STRUCTURE, PROFILE, CLOCK, ROUND, LINKAGE) for rule, _ in table.values()}
-    covered |= set(RAW.values()) | set(DERIVED)
+    covered |= set(RAW.values()) | set(DERIVED) | {"linkage.place"}
     assert covered == {rule for rules in RULES.values() for rule in rules}
 
 
