@@ -8,7 +8,7 @@ from typing import Final
 from ..canonical import JsonObject, JsonValue
 from ..evidence import Index
 from ..model.evidence import Notice
-from ..model.heads import Execution, ModelCall, SpanHead
+from ..model.heads import Execution, ModelCall, Recorder, SpanHead
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import (
     Coverage,
@@ -65,6 +65,7 @@ class Builder:
         self._ranges: dict[str, list[int]] = {}
         self._agents: dict[ModelCall | Execution, tuple[str | None, str | None]] = {}
         self._actors = Actors()
+        self._untimed = 0
 
     def run(self) -> Iterator[Event]:
         """Header, steps and summary, each made when it is asked for."""
@@ -74,19 +75,25 @@ class Builder:
             if step.input_ordinal is not None:
                 span = self._ranges.setdefault(step.input_ordinal, [step.step_id, step.step_id])
                 span[1] = step.step_id
-            self._times(step)
+            self._times(step, entry)
             self._stop(step)
             yield step
         yield self._summary()
 
-    def _times(self, step: Step) -> None:
+    def _times(self, step: Step, entry: ModelCall | Execution) -> None:
         started, ended = (None if told is None else parse_ns(told) for told in (step.started_at, step.ended_at))
         if started is not None and ended is not None and ended < started:
             message = f"step {step.step_id} ends before it starts, as recorded"
             self._notices.append(Notice("reversed_times", message, lossy=False))
         if step.ended_at is not None and ended is None:
             self._notices.append(Notice("unreadable_time", f"the end of step {step.step_id} is no time"))
-        if step.kind is StepKind.TOOL_ONLY and started is None:
+        if started is not None:
+            return
+        head = entry.span if isinstance(entry, ModelCall) and entry.wire is None else None
+        head = entry.head if isinstance(entry, Execution) else head
+        if head is not None and head.recorder is Recorder.SESSION:
+            self._untimed += 1  # told once: a file that tells no times tells none at all
+        elif step.kind is StepKind.TOOL_ONLY:
             self._notices.append(Notice("unreadable_time", f"step {step.step_id} has no readable start time"))
 
     def _stop(self, step: Step) -> None:
@@ -179,7 +186,7 @@ class Builder:
             self._notice("unfinished_span", f"model span {span.span_id} never ended", span)
         if parts.cut and span is not None:
             self._notice("truncated_content", f"span {span.span_id} holds {', '.join(parts.cut)} only cut", span)
-        if not readable:
+        if not readable and (span is None or span.recorder is not Recorder.SESSION):
             self._notices.append(Notice("unreadable_time", f"step {call.step_id} has no readable start time"))
         if call.ordinal is None and self._documents.inputs:
             self._notices.append(
@@ -275,6 +282,9 @@ class Builder:
         self._coverage.file_changes = sum(len(item.file_changes) for item in inputs)
         known: set[str | None] = {item.ordinal for item in self._documents.inputs}
         self._notices.extend(homeless(self._index, known))
+        if self._untimed:
+            message = f"{self._untimed} steps have no time in their file; they stand in its order"
+            self._notices.append(Notice("unreadable_time", message))
         notices = unique([*self._index.notices, *self._archive.notices, *self._notices])
         partial = any(notice.lossy for notice in notices)
         return Summary(

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from ..canonical import JsonObject
+from ..messages.answer import output_of
 from ..messages.reader import read_messages
 from ..model.message import Message, ToolCall, Usage
 from ..model.reading import Reading, Role
 from ..model.session import SessionRecord, Told
+from .bodies import usage_of
 from .draft import Draft
 
 _JOINED: Final = {"text": "", "reasoning": "\n"}
-_GATHERED: Final = ("tool_calls", "other_parts")
+_GATHERED: Final = ("tool_calls", "other_parts", "answers")
 _COUNTS: Final = tuple(name for name in Usage.__slots__)
 
 
@@ -39,6 +41,10 @@ def read_session(key: str, records: Iterable[tuple[str, SessionRecord]]) -> Read
             draft.put_usage(_usage(value))
         elif name == "tool_calls":
             draft.put(name, [ToolCall(one.get("id"), one.get("name"), one.get("arguments")) for one in value])
+        elif name == "answers":
+            draft.put_output(output_of(read_messages(value, "assistant"), choices=False))
+        elif name == "counts":
+            draft.put_usage(usage_of(value))
         elif name == "no_outcome":
             draft.reading.no_outcome = value
         elif name == "extra":

@@ -18,7 +18,8 @@ class Told:
     role: Role
     facts: JsonObject
     """Members of `Reading` by name. `text` and `reasoning` of several records are joined, `tool_calls` and
-    `other_parts` gathered, all else is overwritten by what comes later; `messages` are in any chat shape."""
+    `other_parts` gathered, all else is overwritten by what comes later; `messages` are in any chat shape, as are the
+    gathered `answers`, and `counts` in that of any provider."""
     unit: str | None = None
     """The record's own id: one that comes again replaces the first."""
     inputs: tuple[EvidenceRef, ...] = ()

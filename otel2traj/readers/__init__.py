@@ -9,6 +9,7 @@ from ..model.evidence import Source
 from ..registry import Registry
 from .agent_lightning import AGENT_LIGHTNING
 from .base import Reader, RecordFile
+from .chat_messages import CHAT_MESSAGES
 from .claude_code import CLAUDE_CODE_SESSION
 from .codex_events import CODEX_EVENTS
 from .codex_rollout import CODEX_ROLLOUT
@@ -64,6 +65,7 @@ READERS: Final = Registry[Reader](
     SDK_JSON,
     SPAN_ROWS,
     JS_CONSOLE,
+    CHAT_MESSAGES,
 )
 """The order is the precedence. Told by content: a form comes before those whose members it also has."""
 

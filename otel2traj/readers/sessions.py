@@ -28,7 +28,7 @@ LINE: Final[Path] = ()
 class Placed:
     """Where one object belongs, by the state of the file when it was met."""
 
-    __slots__ = ("agent_name", "conversation_id", "inputs", "keys", "trace_id", "turn", "what")
+    __slots__ = ("agent_name", "conversation_id", "inputs", "keys", "shared", "trace_id", "turn", "what")
 
     def __init__(self, what: str, keys: tuple[str, ...] = (), **told: Any) -> None:
         self.what = what
@@ -39,6 +39,8 @@ class Placed:
         self.turn: str | None = told.get("turn")
         self.trace_id: str | None = told.get("trace_id")
         self.agent_name: str | None = told.get("agent_name")
+        self.shared: JsonObject = told.get("shared", {})
+        """What the document says of all of its objects: one value for them together."""
 
     def record(self, ref: EvidenceRef, form: str, time_ns: int | None) -> SessionRecord:
         """A record with nothing told yet."""
