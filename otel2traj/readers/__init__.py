@@ -8,6 +8,7 @@ from ..errors import EvidenceError
 from ..model.evidence import Source
 from ..registry import Registry
 from .agent_lightning import AGENT_LIGHTNING
+from .atif import ATIF
 from .base import Reader, RecordFile
 from .chat_messages import CHAT_MESSAGES
 from .claude_code import CLAUDE_CODE_SESSION
@@ -50,6 +51,7 @@ READERS: Final = Registry[Reader](
     GEMINI_SESSION,
     OPENCODE_EXPORT,
     OPENCODE_EVENTS,
+    ATIF,
     JS_SDK,
     AGENT_LIGHTNING,
     OPENAI_AGENTS,

@@ -27,8 +27,7 @@ _PACKED = (".zst", ".gz")
 _OTEL_LOGS = re.compile(r"otel.*logs?.*\.jsonl")
 _OTEL_METRICS = re.compile(r"otel.*metrics?.*\.jsonl")
 _ROTATED = re.compile(r"[.-][0-9]+$")
-_OWN_OUTPUT = re.compile(r"trajectory.*\.json(\.tmp)?")
-_SAVED = b'"schema": "abb.agent-trajectory.v1"'
+_SAVED = re.compile(rb'\s*\{\s*"schema"\s*:\s*"abb\.agent-trajectory\.')
 _RECORDER = re.compile(rb'"source"\s*:\s*"([a-z-]+)"')
 _LOOK = 4096
 _RECORDERS = {
@@ -271,7 +270,7 @@ def _kind(file: Path) -> SourceKind | None:
         head = os.read(descriptor, _LOOK)
     finally:
         os.close(descriptor)
-    if _SAVED in head and head.lstrip()[:1] == b"{":
+    if _SAVED.match(head) is not None:
         return None
     if b'"abb.observe.event.v1"' in head.split(b"\n", 1)[0]:
         said = _RECORDER.search(head.split(b'"data"', 1)[0])
@@ -296,7 +295,7 @@ def _bare(root: Path) -> Attempt:
                 continue
             if name in names or not _plain(name).endswith(_TRACE_SUFFIXES):
                 continue
-            if _OWN_OUTPUT.fullmatch(name) or _OTEL_METRICS.fullmatch(name):
+            if _OTEL_METRICS.fullmatch(name):
                 continue
             try:
                 kind = _kind(file)

@@ -81,6 +81,8 @@ class _Framer:
         self.anchor = anchor
         self.depth = 0
         """Brackets that are open in the document that has begun; 0 between documents."""
+        self.kinds = bytearray()
+        """Those brackets."""
         self.begin = 0
         """Where in the stream that document begins."""
         self.pending: list[tuple[int, bytes]] = []
@@ -138,12 +140,17 @@ class _Framer:
             start += 3
             doc = doc._replace(start=start)
             yield Notice("repaired_record", "byte-order-mark", self.stream.name, 1, lossy=False)
-        if (self.depth == 0 or buffer[start : start + 2] == b'{"') and self.whole(doc):
+        alone = self.depth == 0 or (buffer[start : start + 2] == b'{"' and not self._awaits_item())
+        if alone and self.whole(doc):
             if self.pending:
                 yield from self._drop()
             yield doc
             return
         yield from self._scan(buffer, start, end, base, number)
+
+    def _awaits_item(self) -> bool:
+        """Whether a list is open whose next entry is to follow: entries may stand on lines of their own."""
+        return self.kinds[-1:] == b"[" and self.pending[-1][1].rstrip()[-1:] in (b",", b"[")
 
     def _scan(self, buffer: Buffer, start: int, end: int, base: int, number: int) -> Iterator[Doc | Notice]:
         """Follows the brackets of one line, which is no document by itself."""
@@ -161,16 +168,20 @@ class _Framer:
                     if not junk or self._anchored(buffer, place):
                         junk = False
                         self.begin, self.skipped, depth = base + place, place - start, 1
+                        self.kinds[:] = b"{"
                 elif byte == _OPEN and self._anchored(buffer, place):
                     junk = False
                     self.begin, self.skipped, depth = base + place, place - start, 1
+                    self.kinds[:] = b"{"
                 elif byte == _QUOTE and not junk:
                     junk = True
                     yield self._unreadable(number, "not a JSON object")
             elif byte in b"{[":
                 depth += 1
+                self.kinds.append(byte)
             elif byte in b"}]":
                 depth -= 1
+                self.kinds.pop()
                 if depth == 0:
                     at = match.end()
                     yield self._complete(buffer, start, at, base, number)
@@ -211,12 +222,16 @@ class _Framer:
         data = b"".join(piece for _, piece in pending) + buffer[start:end]
         return Doc(data, self.skipped, len(data), begin - self.skipped, first)
 
-    def _drop(self) -> Iterator[Notice]:
-        """What has begun will not end: one notice for each line that began like a document, at least one."""
+    def _drop(self) -> Iterator[Doc | Notice]:
+        """What has begun will not end: the documents that stand on lines of their own after all, and one notice for
+        each other line that began like a document, at least one."""
         pending, self.pending, self.depth, self.held = self.pending, [], 0, 0
+        offset = self.begin - self.skipped
         for index, (number, line) in enumerate(pending):
             if index == 0 or line.startswith(b'{"'):
-                yield self._unreadable(number, "incomplete JSON")
+                doc = Doc(line, 0, len(line), offset, number)
+                yield doc if index and self.whole(doc) else self._unreadable(number, "incomplete JSON")
+            offset += len(line)
 
     def _unreadable(self, number: int, why: str) -> Notice:
         return Notice("unreadable_line", why, self.stream.name, number)

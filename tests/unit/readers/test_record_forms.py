@@ -13,6 +13,7 @@ from otel2traj.errors import EvidenceError
 from otel2traj.model.evidence import LogRecord, SpanRecord
 from otel2traj.model.session import SessionRecord
 from otel2traj.readers import READERS
+from otel2traj.readers.attempt import open_attempt
 from otel2traj.readers.wire_files import WIRE_READERS
 
 from .reading import check_addresses, opened, plain, read
@@ -77,3 +78,10 @@ def test_a_missing_file_and_a_folder_are_evidence_errors(tmp_path: Path) -> None
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(EvidenceError):
             opened(path)
+
+
+def test_a_file_called_trajectory_is_evidence_unless_this_project_saved_it(tmp_path: Path) -> None:
+    shutil.copy(FIXTURES / "atif" / "sub-agents.json", tmp_path / "trajectory.json")
+    saved = FIXTURES / "atif" / "expected" / "sub-agents.json.trajectory.json"
+    shutil.copy(saved, tmp_path / "trajectory-2.json")
+    assert [source.path for source in open_attempt(tmp_path).sources] == ["trajectory.json"]
