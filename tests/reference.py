@@ -128,7 +128,7 @@ These stand beside the interceptor's own lines (`network.jsonl`).
 """
 _FORMS_TAIL = """
 Compression: gzip (any number of members), zstd (a stream, or the Collector's form with a 4-byte length before each
-frame). A compressed file may become 4 GiB.
+frame). A compressed file may become 4 GiB. Of an Inspect log (zip), the samples are one stream (ADR 122).
 
 ## Notices
 

@@ -3,7 +3,8 @@
 Containers are told by their first bytes: gzip (RFC 1952), zstd (RFC 8878), and the form of the Collector's file
 exporter, a 4-byte big-endian length before each zstd frame. What is compressed is inflated to an anonymous temporary
 file; addresses count the inflated bytes. Messages of the framed form are written there as the exporter writes them
-without compression: JSON with a line feed after it, protobuf with its length before it.
+without compression: JSON with a line feed after it, protobuf with its length before it. The samples of an Inspect log
+(zip) stand one after another in the order of their names, each with a line feed after it (ADR 122).
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, Final, cast
+from zipfile import ZipInfo
 
 from ..errors import EvidenceError
 from ..model.evidence import Notice
 from .lines import open_source
+from .unzip import MAGIC, inflated, members
 
 INFLATE_LIMIT: Final = 4 << 30
 """Bytes that a compressed file may become, unless the caller says otherwise."""
@@ -37,7 +40,7 @@ _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
 
 class Stream:
-    """Seekable bytes. `container` is "", "gzip" or "zstd"; `size` counts the bytes that will be read and no more."""
+    """Seekable bytes. `container` is "", "gzip", "zstd" or "zip"; `size` counts the bytes that will be read."""
 
     def __init__(self, path: Path, name: str, limit: int = INFLATE_LIMIT) -> None:
         """Raises `EvidenceError` where the file cannot be opened, is no regular file or inflates beyond `limit`."""
@@ -58,6 +61,8 @@ class Stream:
                 self._inflate("gzip", _gunzip(self._limited()), limit)
             elif start.startswith(_ZSTD):
                 self._inflate("zstd", _unzstd(self._limited()), limit)
+            elif start.startswith(MAGIC):
+                self._unzip(limit)
             elif start[4:8] == _ZSTD:
                 self._inflate("zstd", _unframe(self._limited(), limit), limit)
         except (OSError, ValueError) as err:
@@ -97,6 +102,20 @@ class Stream:
             pass
         self.file.flush()
         self.file.seek(0)
+
+    def _unzip(self, limit: int) -> None:
+        """An archive without a member that is evidence stays what it is."""
+        found = members(self._own)
+        if found:
+            self._inflate("zip", self._members(found), limit)
+
+    def _members(self, found: list[ZipInfo]) -> Iterator[bytes]:
+        for member in found:
+            try:
+                yield from inflated(self._own, member, _unzstd)
+            except (OSError, ValueError, _Damaged) as err:
+                self.notices.append(Notice("truncated_container", f"zip: {member.filename}: {err}", self.name))
+            yield b"\n"
 
     def _limited_rest(self) -> Iterator[bytes]:
         self._own.seek(self._hashed_to)
