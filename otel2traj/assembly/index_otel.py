@@ -7,7 +7,7 @@ from ..evidence import Index
 from ..model.evidence import LogRecord, Notice, Source, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead
 from ..model.reading import Role
-from ..readers.anyvalue import LazyAttributes
+from ..readers.anyvalue import LazyAttributes, OddAttributes
 from .archive import Archive
 from .readings import Readings
 
@@ -28,6 +28,9 @@ def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecor
         readings.forget(before)
     if isinstance(span.attributes, LazyAttributes):
         span.attributes = span.attributes.plain()  # every dialect will look, and most at many
+    if isinstance(span.attributes, OddAttributes):
+        message = f"span {span.span_id}: {', '.join(span.attributes.odd)} of no known kind of value, kept as recorded"
+        index.notices.append(Notice("unreadable_value", message, span.ref.source, span.ref.line))
     known = dialects.recognise(span)
     found = dialects.classify(span, known)
     head = SpanHead(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from ..evidence import Index
 from ..model.evidence import Notice
@@ -75,20 +76,41 @@ def plan_steps(
 
 
 def _across(links: list[ToolLink], unlinked: list[Execution]) -> Iterator[Notice]:
-    """Calls whose id an execution of another Input bears: no link crosses Inputs, and both stand for themselves."""
+    """Calls whose id stands in another Input, emitted or executed: no link crosses Inputs, and each stands for
+    itself."""
     borne: dict[str, list[Execution]] = {}
     for execution in unlinked:
         call_id = execution.tool_call_id()
         if call_id is not None:
             borne.setdefault(call_id, []).append(execution)
+    inputs: dict[str, set[str]] = {}
+    for link in links:
+        if link.emitted.id is not None and link.call.ordinal is not None:
+            inputs.setdefault(link.emitted.id, set()).add(link.call.ordinal)
+    for execution in unlinked:
+        call_id = execution.tool_call_id()
+        if call_id is not None and execution.ordinal is not None:
+            inputs.setdefault(call_id, set()).add(execution.ordinal)
+    told: set[str | None] = set()
     for link in links:
         found = [] if link.candidates or link.emitted.id is None else borne.get(link.emitted.id, [])
         if found:
+            told.add(link.emitted.id)
             where = ", ".join(sorted({execution.ordinal or "unknown" for execution in found}))
             message = (
                 f"tool call {link.emitted.id} of Input {link.call.ordinal} was executed in Input {where} of the same"
             )
             yield Notice("call_in_another_input", f"{message} conversation: not linked", lossy=False)
+    again = [call_id for call_id in sorted(inputs.keys() - told) if len(inputs[call_id]) > 1]
+    if again:
+        named = [f"{call_id} ({', '.join(sorted(inputs[call_id]))})" for call_id in again[:_NAMED]]
+        named += [f"{len(again) - _NAMED} more"] if len(again) > _NAMED else []
+        message = f"tool call ids of several Inputs of one conversation, told apart: {', '.join(named)}"
+        yield Notice("repeated_tool_call", message, lossy=False)
+
+
+_NAMED: Final = 5
+"""How many ids a notice names."""
 
 
 def _ambiguous(link: ToolLink) -> Notice:

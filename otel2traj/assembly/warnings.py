@@ -48,7 +48,7 @@ CODES: Final[dict[str, str]] = {
     "repaired_record": "A record that is not valid as it stands was read with the repair that is named.",
     "repeated_end": "A tool call whose end was recorded more than once; the last one stands.",
     "repeated_key": "An object of JSON names a member twice; the last one stands.",
-    "repeated_tool_call": "One tool call id in more than one ACP session: two executions, told apart.",
+    "repeated_tool_call": "One tool call id in more than one ACP session or Input: told apart, never linked across.",
     "repeated_record": "A wire call has more than one request, response or error record; the last one stands.",
     "replay_incomplete": "The replay archive says that it is not complete.",
     "skipped_records": "Records of another kind, such as metrics, in a file of spans; they are no evidence of a step.",

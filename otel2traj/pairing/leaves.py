@@ -57,7 +57,10 @@ class Leaves:
         if ids and not told_inside and (spoken or done) and not self._asked_for(head, inside, done):
             return True
         witnesses = [of_recordings(head, leaf) for leaf in inside]
-        for respects in (("response_id",), ("model", "text")):
+        kinds: list[tuple[str, ...]] = [("response_id",), ("model", "text")]
+        if all(leaf.scope == head.scope for leaf in inside):
+            kinds.append(("text",))  # an instrumentor does not tell one answer in two ways
+        for respects in kinds:
             if all(witness.word(name) is Word.CONTRADICTS for witness in witnesses for name in respects):
                 return True
         return False

@@ -17,8 +17,13 @@ def ancestors(head: SpanHead) -> Iterator[SpanHead]:
 
 
 def ended_before(one: SpanHead, other: SpanHead) -> bool:
-    """Whether a span had ended when another began: then the other is not inside it, whatever its parent id says."""
-    return one.end_ns is not None and other.start_ns is not None and one.end_ns < other.start_ns
+    """Whether a span had ended when another began: then the other is not inside it, whatever its parent id says. One
+    that began as the first ended, and went on, is not inside it either."""
+    if one.end_ns is None or other.start_ns is None:
+        return False
+    return one.end_ns < other.start_ns or (
+        one.end_ns == other.start_ns and other.end_ns is not None and other.end_ns > one.end_ns
+    )
 
 
 class ModelAround:

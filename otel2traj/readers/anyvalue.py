@@ -75,26 +75,27 @@ _GO_ONEOF: Final = "Value"
 """The member that holds the one field that is set where Go's structs were written as plain JSON."""
 
 
+class OddAttributes(dict[str, Any]):
+    """Attributes some of which hold a value of no known kind: it stands as it was recorded, and `odd` names it."""
+
+    def __init__(self, values: Mapping[str, Any], odd: Iterable[str]) -> None:
+        super().__init__(values)
+        self.odd = tuple(dict.fromkeys(odd))
+
+
 def decode_raw(raw: Raw | bytes | memoryview) -> JsonValue:
     """The value of one `AnyValue` given as JSON bytes; None where it is empty or cannot be decoded at all."""
     try:
         return _text(raw).stringValue
     except (msgspec.DecodeError, UnicodeDecodeError):
-        pass
-    try:
-        return decode_any(loads(memoryview(raw)))
-    except JsonError:
-        pass
-    try:
-        return decode_any(loads_tolerant(memoryview(raw))[0])
-    except (JsonError, RecursionError):
-        return None
+        return decode_any(_loaded(raw))
 
 
-def decode_any(value: JsonValue) -> JsonValue:
+def decode_any(value: JsonValue, odd: list[str] | None = None) -> JsonValue:
     """The value of one `AnyValue` given as a JSON object, under either spelling of its field names.
 
-    Of several fields the first that is not null counts. Anything that is not an object is taken as the value itself.
+    Of several fields the first that is not null counts. Anything that is not an object is taken as the value itself,
+    and so is an object of no known kind, whose field is added to `odd`.
     """
     if not isinstance(value, dict):
         return value
@@ -102,7 +103,7 @@ def decode_any(value: JsonValue) -> JsonValue:
         if item is None:
             continue
         if name == _GO_ONEOF and isinstance(item, dict):
-            return decode_any(item)
+            return decode_any(item, odd)
         kind = _SNAKE.get(name, name)
         if kind == "stringValue" or kind == "boolValue":
             return item  # type: ignore[no-any-return]
@@ -112,10 +113,14 @@ def decode_any(value: JsonValue) -> JsonValue:
             return real(item)
         if kind == "bytesValue":
             return {"base64": item}
-        if kind == "arrayValue":
-            return [decode_any(one) for one in _values(item)]
-        if kind == "kvlistValue":
-            return decode_pairs(_values(item))
+        values = _values(item)
+        if kind == "arrayValue" and values is not None:
+            return [decode_any(one, odd) for one in values]
+        if kind == "kvlistValue" and values is not None and all(isinstance(one, dict) for one in values):
+            return decode_pairs(values, odd)
+        if odd is not None:
+            odd.append(name)
+        return value
     return None
 
 
@@ -124,20 +129,28 @@ def base64_value(data: bytes) -> JsonObject:
     return {"base64": base64.b64encode(data).decode("ascii")}
 
 
-def _values(item: Any) -> list[Any]:
-    if isinstance(item, list):
-        return item
-    values = item.get("values") if isinstance(item, dict) else None
-    return values if isinstance(values, list) else []
+def _values(item: Any) -> list[Any] | None:
+    """The items of a list that is bare, or in an object as protobuf has it; None for anything else."""
+    values = item.get("values", []) if isinstance(item, dict) else item
+    return values if isinstance(values, list) else None
 
 
-def decode_pairs(pairs: Iterable[Any]) -> dict[str, JsonValue]:
+def decode_pairs(pairs: Iterable[Any], odd: list[str] | None = None) -> dict[str, JsonValue]:
     """A list of `{"key", "value"}` objects as a dictionary; of equal keys the last counts."""
+    return {key: decode_any(value, odd) for key, value in pairs_in(pairs)}
+
+
+def attributes_of(pairs: Iterable[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    """Attributes from names and `AnyValue` objects; of equal names the last counts."""
     out: dict[str, JsonValue] = {}
-    for pair in pairs:
-        if isinstance(pair, dict) and pair.get("key") is not None:
-            out[str(pair["key"])] = decode_any(pair.get("value"))
-    return out
+    names: list[str] = []
+    odd: list[str] = []
+    for key, value in pairs:
+        out[key] = decode_any(value, odd)
+        if odd:
+            names.append(key)
+            odd.clear()
+    return OddAttributes(out, names) if names else out
 
 
 def whole(item: Any) -> JsonValue:
@@ -237,6 +250,7 @@ def decode_attributes(raw: Raw | bytes | memoryview) -> dict[str, Any]:
     except (msgspec.DecodeError, RecursionError):
         return _unusual(raw)
     out: dict[str, Any] = {}
+    odd: list[str] = []
     for pair in pairs:
         value = pair.value
         if value is None:
@@ -254,14 +268,18 @@ def decode_attributes(raw: Raw | bytes | memoryview) -> dict[str, Any]:
         elif fields[3] is not None:
             out[pair.key] = fields[3]
         else:
-            out[pair.key] = decode_any({"arrayValue": fields[4], "kvlistValue": fields[5], "bytesValue": fields[6]})
+            out[pair.key] = decode_any(
+                {"arrayValue": fields[4], "kvlistValue": fields[5], "bytesValue": fields[6]}, odd
+            )
+            if odd:
+                return _unusual(raw)
     return out
 
 
 def _unusual(raw: Raw | bytes | memoryview) -> dict[str, Any]:
     """The same value by value, so that a bad one costs no other."""
     try:
-        return {pair.key: decode_raw(pair.value) for pair in _decode_raw_pairs(raw) or ()}
+        return attributes_of((pair.key, _loaded(pair.value)) for pair in _decode_raw_pairs(raw) or ())
     except (msgspec.DecodeError, RecursionError):
         pass
     try:
@@ -270,4 +288,23 @@ def _unusual(raw: Raw | bytes | memoryview) -> dict[str, Any]:
         return {}
     if isinstance(value, dict):
         return {str(key): item for key, item in value.items()}
-    return dict(decode_pairs(value)) if isinstance(value, list) else {}
+    return attributes_of(pairs_in(value)) if isinstance(value, list) else {}
+
+
+def pairs_in(value: Iterable[Any]) -> Iterator[tuple[str, JsonValue]]:
+    """Name and value of each `{"key", "value"}` object of a list."""
+    for pair in value:
+        if isinstance(pair, dict) and pair.get("key") is not None:
+            yield str(pair["key"]), pair.get("value")
+
+
+def _loaded(raw: Raw | bytes | memoryview) -> JsonValue:
+    """One `AnyValue` as a JSON object; None where it cannot be decoded at all."""
+    try:
+        return loads(memoryview(raw))
+    except JsonError:
+        pass
+    try:
+        return loads_tolerant(memoryview(raw))[0]
+    except (JsonError, RecursionError):
+        return None

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..canonical import JsonObject
 from ..model.evidence import EvidenceRef, LogRecord, SpanEvent, SpanRecord
-from .anyvalue import decode_any, decode_pairs, whole
+from .anyvalue import attributes_of, decode_any, pairs_in, whole
 from .context import Context, event_name
 from .ids import plain_id
 
@@ -86,7 +86,7 @@ def attributes(value: Any) -> dict[str, Any]:
     """Attributes from a list of pairs, or from a plain object whose values are values."""
     if isinstance(value, dict):
         return {str(key): decode_any(item) if _is_any(item) else item for key, item in value.items()}
-    return decode_pairs(value) if isinstance(value, list) else {}
+    return attributes_of(pairs_in(value)) if isinstance(value, list) else {}
 
 
 def _is_any(item: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..canonical import JsonObject, JsonValue
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanEvent, SpanRecord
-from .anyvalue import LazyAttributes, base64_value, real
+from .anyvalue import LazyAttributes, OddAttributes, base64_value, real
 from .context import EMPTY, Context, OffsetTable, Repairs, event_name
 from .ids import plain_id
 from .inflate import Stream
@@ -81,19 +81,24 @@ def _text(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.decode("utf-8", "replace")
 
 
-def decode_any(value: Any) -> JsonValue:
-    """The value of an `AnyValue` message; None where it is empty."""
+def decode_any(value: Any, odd: list[str] | None = None) -> JsonValue:
+    """The value of an `AnyValue` message; None where it is empty. One of no known kind is its bytes, and is noted in
+    `odd`."""
     kind = value.WhichOneof("value")
     if kind is None:
-        return None
+        if not value.ByteSize():
+            return None
+        if odd is not None:
+            odd.append("value")
+        return base64_value(value.SerializeToString())
     if kind == "string_value":
         return _text(value.string_value)
     if kind == "double_value":
         return real(value.double_value)
     if kind == "array_value":
-        return [decode_any(item) for item in value.array_value.values]
+        return [decode_any(item, odd) for item in value.array_value.values]
     if kind == "kvlist_value":
-        return {_text(pair.key): decode_any(pair.value) for pair in value.kvlist_value.values}
+        return {_text(pair.key): decode_any(pair.value, odd) for pair in value.kvlist_value.values}
     if kind == "bytes_value":
         return base64_value(value.bytes_value)
     return getattr(value, kind)  # type: ignore[no-any-return]
@@ -111,9 +116,10 @@ class _Lazy:
 class ProtoAttributes(LazyAttributes):
     """Attributes whose values decode at `[]`."""
 
-    __slots__ = ("_pairs",)
+    __slots__ = ("_odd", "_pairs")
 
     def __init__(self, pairs: Sequence[Any]) -> None:
+        self._odd: list[str] = []
         self._pairs: Sequence[Any] | None = pairs
 
     def _decoded(self) -> dict[str, Any]:
@@ -126,8 +132,15 @@ class ProtoAttributes(LazyAttributes):
         values = self._decoded()
         value = values[key]
         if type(value) is _Lazy:
-            value = values[key] = decode_any(value.pair.value)
+            odd: list[str] = []
+            value = values[key] = decode_any(value.pair.value, odd)
+            if odd:
+                self._odd.append(key)
         return value
+
+    def plain(self) -> dict[str, Any]:
+        values = super().plain()
+        return OddAttributes(values, self._odd) if self._odd else values
 
 
 def _id(value: bytes, digits: int, what: str, repairs: Repaired) -> str:
