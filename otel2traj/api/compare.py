@@ -31,20 +31,7 @@ class Compared:
         spectrum = self.spectrum
         verdicts = [("failed", spectrum.failed), ("passed", spectrum.passed), ("undecided", self.undecided)]
         return {
-            "runs": [
-                {
-                    "name": run.name,
-                    "verdict": verdict,
-                    "ended": run.ended,
-                    "reason": run.reason,
-                    "steps": run.steps,
-                    "tool_calls": run.tools,
-                    "input_tokens": run.tokens_in,
-                    "output_tokens": run.tokens_out,
-                }
-                for verdict, runs in verdicts
-                for run in runs
-            ],
+            "runs": [{**run.row(), "verdict": verdict} for verdict, runs in verdicts for run in runs],
             "elements": [one.to_json() for one in spectrum.ranked[:limit]],
             "remark": spectrum.remark,
             "unread": [{"name": name, "reason": reason} for name, reason in self.unread],

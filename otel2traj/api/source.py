@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,20 @@ def events(path: Path, *, inference: bool = True, conversation: str | None = Non
 
     with BuildSession(path, inference=inference) as session:
         yield from session.events(_only(session, conversation))
+
+
+def each(path: Path, *, inference: bool = True) -> Iterator[tuple[str | None, Callable[..., Summary]]]:
+    """Every conversation of a path in turn: its name, None for the only one, and what pushes it into the sinks it is
+    called with. Raises `EvidenceError` where nothing can be read."""
+    if is_stored(path):
+        yield None, partial(replay, path)
+        return
+    from ..assembly import BuildSession
+
+    with BuildSession(path, inference=inference) as session:
+        several = len(session.conversations) > 1
+        for item in session.conversations:
+            yield item.name if several else None, partial(session.build, item)
 
 
 def _only(session: BuildSession, name: str | None) -> Conversation:
@@ -77,4 +92,4 @@ def value_limit() -> int:
     return int(text)
 
 
-__all__ = ["SCHEMA", "drive", "events", "load", "value_limit"]
+__all__ = ["SCHEMA", "drive", "each", "events", "load", "value_limit"]

@@ -15,6 +15,7 @@ from ..renderers.bundle import Bundle, BundleSink
 from ..renderers.page import write_page
 from .build import find_attempts
 from .record_bytes import RecordBytes
+from .source import each
 
 _SPOOL = 16 << 20
 
@@ -85,24 +86,13 @@ def failed_bundle(label: str, err: Exception, spool: SpooledTemporaryFile[bytes]
 def _read(
     label: str, path: Path, raw: bool, inference: bool, spool: SpooledTemporaryFile[bytes] | None
 ) -> Iterator[Bundle]:
-    from ..stored import is_stored, replay
-
     root = path if path.is_dir() else path.parent
     with RecordBytes(root) as reader:
-        if is_stored(path):
-            sink = BundleSink(label, raw=reader if raw else None, inference=inference, spool=spool)
-            replay(path, sink)
+        for name, push in each(path, inference=inference):
+            one = label if name is None else f"{label} {name}"
+            sink = BundleSink(one, raw=reader if raw else None, inference=inference, spool=spool)
+            push(sink)
             yield sink.bundle
-            return
-        from ..assembly import BuildSession
-
-        with BuildSession(path, inference=inference) as session:
-            several = len(session.conversations) > 1
-            for item in session.conversations:
-                name = f"{label} {item.name}" if several else label
-                sink = BundleSink(name, raw=reader if raw else None, inference=inference, spool=spool)
-                session.build(item, sink)
-                yield sink.bundle
 
 
 @contextmanager

@@ -41,6 +41,7 @@ COMMANDS: tuple[str, ...] = (
     "corpus",
     "query",
     "compact",
+    "mcp",
     "explain",
     "version",
 )

@@ -34,6 +34,12 @@ class SortName(StrEnum):
     time = "time"
 
 
+class PartName(StrEnum):
+    all = "all"
+    head = "head"
+    steps = "steps"
+
+
 class ColorName(StrEnum):
     auto = "auto"
     always = "always"
@@ -59,6 +65,7 @@ def show(
     tool: ToolOption = None,
     input_: InputOption = None,
     failed: Annotated[bool, typer.Option("--failed", help="Only steps in which something failed.")] = False,
+    only: Annotated[PartName, typer.Option("--only", help="The head of the run, or its steps.")] = PartName.all,
     form: Annotated[FormatName, typer.Option("--format", help="`json` is JSON Lines.")] = FormatName.text,
     budget: Annotated[int | None, typer.Option(min=0, help="Characters the whole text may take.")] = None,
     budget_tokens: Annotated[int | None, typer.Option(min=0, help="The same in estimated tokens.")] = None,
@@ -85,7 +92,7 @@ def show(
         raise typer.Exit(_list(path, failed, form, sort))
     from ..api.show import show as run
     from ..errors import UsageError
-    from ..renderers.base import Mode, RenderOptions
+    from ..renderers.base import Mode, Part, RenderOptions
     from ..renderers.select import Selection, parse_ranges
 
     if budget is not None and budget_tokens is not None:
@@ -94,6 +101,7 @@ def show(
     coloured = terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     options = RenderOptions(
         mode=Mode(mode.value),
+        part=Part(only.value),
         colour=color is ColorName.always or (color is ColorName.auto and coloured),
         width=shutil.get_terminal_size().columns if terminal else 0,
         wrap=terminal,
@@ -134,9 +142,7 @@ def _list(folder: Path, failed: bool, form: FormatName, sort: SortName) -> int:
     shown = sorted((run for run in runs if not failed or run.ended != "succeeded"), key=keys[sort])
     for run in shown:
         if form is FormatName.json:
-            fields = {"name": run.name, "ended": run.ended, "reason": run.reason, "steps": run.steps}
-            figures = {"tool_calls": run.tools, "input_tokens": run.tokens_in, "output_tokens": run.tokens_out}
-            print(dumps({**fields, **figures, "seconds": run.seconds}).decode())
+            print(dumps(run.row()).decode())
             continue
         time = "–" if run.seconds is None else f"{run.seconds:.1f} s"
         tokens = f"{run.tokens_in + run.tokens_out} tokens"

@@ -18,12 +18,21 @@ class Mode(StrEnum):
     RESPONSE_ONLY = "response_only"
 
 
+class Part(StrEnum):
+    """What of a run is shown: its head says how it ended and what went wrong."""
+
+    ALL = "all"
+    HEAD = "head"
+    STEPS = "steps"
+
+
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
     """`width` is in columns and only used when `wrap` is on; `budget` is in characters, or in estimated tokens (four
     bytes of UTF-8 each) with `budget_in_tokens`."""
 
     mode: Mode = Mode.FULL
+    part: Part = Part.ALL
     colour: bool = False
     width: int = 100
     wrap: bool = False

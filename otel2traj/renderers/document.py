@@ -11,7 +11,7 @@ from tempfile import SpooledTemporaryFile
 from typing import BinaryIO, Final
 
 from ..model.trajectory import Header, Step, Summary
-from .base import Mode, RenderOptions
+from .base import Mode, Part, RenderOptions
 from .blocks import Block, Head, Line, Painter, Tone
 from .glance import Glance
 from .layout import StepLayout, agent_of
@@ -61,7 +61,7 @@ class Document:
 
     def step(self, step: Step) -> None:
         self._glance.add(step)
-        if not self._options.selection.takes(step):
+        if self._options.part is Part.HEAD or not self._options.selection.takes(step):
             return
         texts = [self._keep(self._painter.paint(self._layout.blocks(step, mode))) for mode in self._ladder]
         self._entries.append(_Entry(step.step_id, agent_of(step), step.input_ordinal, step_failed(step), texts))
@@ -83,10 +83,13 @@ class Document:
 
     def _frame(self, summary: Summary, cut: int) -> tuple[str, str]:
         """What stands before and after the steps, less what `_FRAME_CUTS[cut]` says; nothing around responses alone."""
-        if self._options.mode is Mode.RESPONSE_ONLY:
+        part = self._options.part
+        if part is Part.STEPS or (part is Part.ALL and self._options.mode is Mode.RESPONSE_ONLY):
             return "", ""
         before = opening(self._header, self._glance, summary, brief=cut == 2)
         after: list[Block] = []
+        if part is Part.HEAD:
+            return self._painter.paint(before), ""
         if not self._options.selection.everything:
             said = f"showing {len(self._entries)} of {self._glance.steps} steps"
             before.append(Line([(said, Tone.NOTE)], 1))

@@ -1,4 +1,5 @@
-"""Steps into JSON Lines: a header, the steps that were asked for, a summary; `record` says which an object is."""
+"""Steps into JSON Lines: a header, the steps that were asked for, a summary with the outcome; `record` says which an
+object is."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from ..canonical import JsonObject
 from ..errors import UsageError
 from ..model.codec import step_to_json, summary_to_json
 from ..model.trajectory import Header, Step, StepSink, Summary
-from .base import Mode, RenderOptions
+from ..outcome import OutcomeReader, outcome_to_json
+from .base import Mode, Part, RenderOptions
 from .safe import json_line
 from .words import request_text, truncate_middle
 
@@ -29,8 +31,10 @@ class _Lines:
     def __init__(self, out: BinaryIO, options: RenderOptions) -> None:
         self._out, self._options = out, options
         self._shown = self._all = 0
+        self._outcome = OutcomeReader()
 
     def begin(self, header: Header) -> None:
+        self._outcome.begin(header)
         self._write(
             {
                 "record": "header",
@@ -47,7 +51,8 @@ class _Lines:
 
     def step(self, step: Step) -> None:
         self._all += 1
-        if not self._options.selection.takes(step):
+        self._outcome.step(step)
+        if self._options.part is Part.HEAD or not self._options.selection.takes(step):
             return
         self._shown += 1
         data = step_to_json(step)
@@ -66,10 +71,17 @@ class _Lines:
         head: JsonObject = {"record": "summary", "status": summary.status, "steps": self._all, "shown": self._shown}
         if summary.error is not None:
             head["error"] = summary.error
-        self._write({**head, **summary_to_json(summary)})
+        self._outcome.end(summary)
+        outcome = outcome_to_json(self._outcome.outcome)
+        if not self._options.inference:
+            for gap in outcome["unknowns"]:
+                if gap.pop("inferred"):
+                    gap.pop("detail", None)
+        self._write({**head, "outcome": outcome, **summary_to_json(summary)})
 
     def _write(self, data: JsonObject) -> None:
-        self._out.write(json_line(data))
+        if self._options.part is not Part.STEPS or data["record"] == "step":
+            self._out.write(json_line(data))
 
 
 def _drop_inference(data: JsonObject) -> None:

@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 from ..canonical import JsonValue, dumps
 from ..errors import UsageError
 from ..model.trajectory import Header, Step, StepSink, Summary
-from .base import Mode, RenderOptions
+from .base import Mode, Part, RenderOptions
 from .bundle import Bundle, BundleSink
 from .safe import inline
 
@@ -109,9 +109,9 @@ class Html:
     name = "html"
 
     def sink(self, out: BinaryIO, options: RenderOptions) -> StepSink:
-        if options.budget is not None or options.mode is not Mode.FULL:
+        if options.budget is not None or options.mode is not Mode.FULL or options.part is not Part.ALL:
             raise UsageError(
-                "a page holds whole steps", hint="--mode and --budget are for text, Markdown and JSON Lines"
+                "a page holds whole runs", hint="--mode, --only and --budget are for text, Markdown and JSON Lines"
             )
         return _Page(out, options)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from ...canonical import JsonValue
+from ...canonical import JsonObject, JsonValue
 from ...model.trajectory import Header, Step, StepKind, Summary
 from ...outcome import EndStatus, OutcomeReader
 from ...timestamps import parse_ns
@@ -51,6 +51,19 @@ class RunElements:
         if self.started_ns is None or self.ended_ns is None:
             return None
         return (self.ended_ns - self.started_ns) / 1e9
+
+    def row(self) -> JsonObject:
+        """The run as one line of a list: name, end, reason, figures."""
+        return {
+            "name": self.name,
+            "ended": self.ended,
+            "reason": self.reason,
+            "steps": self.steps,
+            "tool_calls": self.tools,
+            "input_tokens": self.tokens_in,
+            "output_tokens": self.tokens_out,
+            "seconds": self.seconds,
+        }
 
 
 class ElementSink:

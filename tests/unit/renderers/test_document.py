@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel2traj.canonical import ascii_text
-from otel2traj.renderers.base import Mode
+from otel2traj.renderers.base import Mode, Part
 from otel2traj.renderers.document import tokens
 from otel2traj.renderers.select import Selection
 from tests.factory import step, trajectory
@@ -28,6 +28,15 @@ def test_golden(case: str, form: str, mode: Mode, fixtures: Path, golden: Callab
     folder = fixtures / "renderers" / case
     actual = render(form, stored(folder / "trajectory.json"), mode=mode)
     golden(folder / "expected" / f"show-{mode}.{SUFFIX[form]}", actual.encode("utf-8"))
+
+
+def test_the_head_and_the_steps_are_the_two_parts_of_the_whole(fixtures: Path) -> None:
+    what = stored(fixtures / "renderers" / "nightly-sync" / "trajectory.json")
+    whole, head, steps = (render("text", what, part=part) for part in (Part.ALL, Part.HEAD, Part.STEPS))
+    assert whole.startswith(head + steps)
+    assert "what went wrong" in head
+    assert "── step 1 " in steps
+    assert render("text", what, part=Part.HEAD, mode=Mode.RESPONSE_ONLY) == head
 
 
 def test_request_characters_are_those_of_ascii_json(fixtures: Path) -> None:

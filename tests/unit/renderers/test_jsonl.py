@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from otel2traj.canonical import loads
 from otel2traj.errors import UsageError
-from otel2traj.renderers.base import Mode, RenderOptions
+from otel2traj.outcome import OutcomeReader
+from otel2traj.renderers.base import Mode, Part, RenderOptions
 from otel2traj.renderers.jsonl import JsonLines
 from otel2traj.renderers.select import Selection
-from tests.factory import step, trajectory
+from tests.factory import play, step, trajectory
 
-from .helpers import render
+from .helpers import render, stored
 
 
 def objects(text: str) -> list[dict[str, object]]:
@@ -26,6 +29,20 @@ def test_records_say_what_they_are() -> None:
     got = objects(render("json", trajectory(step(1), step(2)), selection=Selection(ranges=((2, 2),))))
     assert [one["record"] for one in got] == ["header", "step", "summary"]
     assert (got[1]["step_id"], got[2]["steps"], got[2]["shown"]) == (2, 2, 1)
+
+
+def test_the_summary_bears_the_outcome(fixtures: Path) -> None:
+    run = stored(fixtures / "renderers" / "nightly-sync" / "trajectory.json")
+    reader = OutcomeReader()
+    play(run, reader)
+    told: Any = objects(render("json", run, part=Part.HEAD))
+    assert [one["record"] for one in told] == ["header", "summary"]
+    outcome = told[1]["outcome"]
+    assert outcome["ended"]["status"] == reader.outcome.ended.status
+    assert [one["reason"] for one in outcome["failures"]] == [one.reason for one in reader.outcome.failures] != []
+    assert all("recovered" in one and one["pointer"] for one in outcome["failures"])
+    assert len(outcome["unknowns"]) == len(reader.outcome.unknowns)
+    assert {one["record"] for one in objects(render("json", run, part=Part.STEPS))} == {"step"}
 
 
 def test_a_step_is_written_before_the_next_is_read() -> None:
