@@ -25,7 +25,7 @@ def test_the_rendered_run_is_what_show_prints() -> None:
 
 def test_the_build_command_is_the_one_that_ci_runs() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    (attempt,) = re.findall(r"\$ \.venv/bin/otel2traj build (\S+) -o", README)
+    (attempt,) = re.findall(r"\$ otel2traj build (\S+) -o", README)
     assert f"build {attempt}" in script
     assert "pip install" in script
     assert "-e '.[dev" in README

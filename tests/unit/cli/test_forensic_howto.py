@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,9 +19,7 @@ MARK = "<!-- rules: generated, `pytest tests/unit/cli/test_forensic_howto.py --u
 
 
 def at_hand(folder: Path) -> None:
-    shutil.copytree(ROOT / "fixtures/attempts/openai-traceloop-wirefail-stream/attempt", folder / "attempt")
-    for name in ("telemetry/otel-metrics.jsonl", "analyzer/slow_turns.py", "slow.json"):
-        shutil.copy(ROOT / "fixtures/forensic" / name, folder)
+    (folder / "fixtures").symlink_to(ROOT / "fixtures")
     tool = folder / "otel2traj"
     tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{RUN}" "$@"\n')
     tool.chmod(0o755)
