@@ -26,6 +26,7 @@ _UPSTREAM: Final = b"x-otel2traj-upstream"
 _OWN: Final = _HOP | {b"host", b"x-abb-framework-span", b"accept-encoding", _UPSTREAM}
 _CREDENTIALS: Final = (b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key", b"cookie", b"proxy-authorization")
 _QUERY_CREDENTIALS: Final = ("key", "api_key", "api-key", "access_token", "token")
+_HOLD: Final = 0.25
 _READABLE: Final = ("gzip", "deflate", "zstd", "identity")
 
 
@@ -69,7 +70,7 @@ class Proxy:
             models_only=known is None,
         )
         if b"upgrade" in dict(scope["headers"]).get(b"connection", b"").lower():
-            self._log.request(exchange)
+            self._log.hold(exchange)
             await _plain(send, 426, b'{"error":{"message":"otel2traj record carries HTTP only"}}')
             self._log.response(exchange, 426, "application/json", "")
             return
@@ -115,21 +116,22 @@ class Proxy:
             await _plain(send, 502, b'{"error":{"message":"otel2traj record: the upstream cannot be reached"}}')
             return
         if not sized:
-            self._log.request(exchange)
+            self._log.hold(exchange)
         await self._answer(exchange, answer, receive, send)
 
     async def _incoming(self, exchange: Exchange, receive: Receive) -> AsyncIterator[bytes]:
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                self._log.request(exchange)
+                self._log.hold(exchange)
                 raise _Gone
             data = message.get("body", b"")
             exchange.request.add(data)
             if data:
                 yield data
             if not message.get("more_body", False):
-                self._log.request(exchange)
+                self._log.hold(exchange)
+                asyncio.get_running_loop().call_later(_HOLD, self._log.release, exchange)
                 return
 
     async def _answer(self, exchange: Exchange, answer: httpx.Response, receive: Receive, send: Send) -> None:
@@ -145,6 +147,7 @@ class Proxy:
                     error = "the client went away before the answer was whole"
                     break
                 await send({"type": "http.response.body", "body": data, "more_body": True})
+                self._log.release(exchange)
             if error is None:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         except httpx.HTTPError as err:

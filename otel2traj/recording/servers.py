@@ -87,7 +87,7 @@ def _server(app: Any) -> _Server:
 
 
 def _bind() -> socket.socket:
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, else asyncio leaves Nagle on
     sock.bind(("127.0.0.1", 0))
     sock.listen(512)
     sock.setblocking(False)

@@ -64,6 +64,8 @@ class Exchange:
     """Whether this is kept only where it is a model call, or goes where one went before."""
     model_call: bool | None = None
     passed: bool = False
+    ended_ns: int | None = None
+    """When the request was whole, as long as its record waits."""
     chunks: list[tuple[int, float]] = field(default_factory=list)
 
     @property
@@ -98,12 +100,21 @@ class WireLog:
         self._thread.start()
         self._put("ready", None, {"agent_id": agent_id, "mode": "observe"})
 
-    def request(self, exchange: Exchange) -> None:
+    def hold(self, exchange: Exchange) -> None:
+        """The request is whole. Its record waits for `release`, so that writing it costs no call its first byte."""
+        exchange.ended_ns = time.time_ns()
+
+    def release(self, exchange: Exchange) -> None:
+        """Write the record of a request that waits."""
+        if exchange.ended_ns is None:
+            return
+        at, exchange.ended_ns = exchange.ended_ns, None
         if exchange.session is not None:
             self.sessions[exchange.session] = None
-        self._put("request", exchange, {}, exchange.request.bytes())
+        self._put("request", exchange, {}, exchange.request.bytes(), at)
 
     def response(self, exchange: Exchange, status: int, content_type: str, encoding: str) -> None:
+        self.release(exchange)
         data: JsonObject = {
             "status": status,
             "latency_ms": exchange.elapsed_ms(),
@@ -113,6 +124,7 @@ class WireLog:
         self._put("response", exchange, data, exchange.response.bytes())
 
     def error(self, exchange: Exchange, code: str, message: str, **more: Any) -> None:
+        self.release(exchange)
         data: JsonObject = {"error_code": code, "error_stage": code.removesuffix("_error"), "error": message, **more}
         self._put("error", exchange, data)
 
@@ -121,8 +133,10 @@ class WireLog:
         self._thread.join()
         self._out.close()
 
-    def _put(self, what: str, exchange: Exchange | None, data: JsonObject, body: bytes | None = None) -> None:
-        self._queue.put((what, time.time_ns(), exchange, data, body))  # type: ignore[arg-type]
+    def _put(
+        self, what: str, exchange: Exchange | None, data: JsonObject, body: bytes | None = None, at: int | None = None
+    ) -> None:
+        self._queue.put((what, at or time.time_ns(), exchange, data, body))  # type: ignore[arg-type]
 
     def _run(self) -> None:
         while (item := self._queue.get()) is not None:
