@@ -9,7 +9,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
@@ -85,7 +85,7 @@ def replacing(file: Path) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as err:
         raise cannot_write(file.name, err if isinstance(err, OSError) else OSError(0, "no file name")) from err
     try:
-        with stream:
+        try:
             yield cast(BinaryIO, _Out(stream, file.name))
             try:
                 stream.flush()
@@ -95,6 +95,9 @@ def replacing(file: Path) -> Iterator[BinaryIO]:
                 temporary.replace(file)
             except OSError as err:
                 raise cannot_write(file.name, err) from err
+        finally:
+            with suppress(OSError):  # a full disk was told by the write: closing tells it once more
+                stream.close()
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -22,6 +22,7 @@ class ModelServer:
     def __init__(self, script: Script = first_tool, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.delay = 0.0
         self.pause = 0.0
         self.break_off = False
         outer = self
@@ -46,6 +47,7 @@ class ModelServer:
                 outer.requests.append(body)
                 outer.headers.append({key.lower(): value for key, value in self.headers.items()})
                 number = len(outer.requests)
+                time.sleep(outer.delay)
                 answer = script(api.tools(body), api.turn(body))
                 if not stream:
                     self._json(api.whole(answer, model, number))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
+from ..errors import Otel2TrajError, UsageError
 
 if TYPE_CHECKING:
     from ..recording.recorder import Options
@@ -54,6 +54,9 @@ def record(options: Options, command: Sequence[str], *, say: Say) -> int:
         say(remark)
     if end.error is not None:
         say(end.error)
-    for built in build_path(options.out, write=True):
-        say(built.describe())
+    try:
+        for built in build_path(options.out, write=True):
+            say(built.describe())
+    except Otel2TrajError as err:
+        say(f"{err}; what was recorded stands: otel2traj build --write {options.out}")
     return end.exit_code

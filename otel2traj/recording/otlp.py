@@ -28,6 +28,11 @@ class OtlpLog:
         self.intake = Intake(self._spool)
         self.app = App(self.intake)
 
+    @property
+    def refused(self) -> int:
+        """Bodies that could not be stored."""
+        return self._spool.refused
+
     def lay_out(self, target: Path, masker: Masker) -> dict[str, int]:
         """Write `otel*.jsonl` below `target` and remove the log; items by signal. A body that cannot be read is kept,
         masked, as `otlp-unreadable-N.bin`. Raises `OSError`; the log is then still there."""

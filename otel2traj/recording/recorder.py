@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from ..canonical import JsonObject, dumps_pretty
-from ..errors import RefusedError, UsageError
+from ..errors import RefusedError, UsageError, WriteError
+from ..files import PREFIX, replacing
 from ..timestamps import format_ns
 from .child import End
 from .environment import telemetry
@@ -25,6 +26,8 @@ from .workspace import Workspace
 
 STEP: Final = "steps/0001"
 SCHEMA: Final = "otel2traj.recording.v1"
+_RESERVES: Final = (1 << 20, 1 << 16)
+"""Bytes kept back, the most that there is room for, so that a full disk still takes how the run ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class Recorder:
             )
             self._otlp = OtlpLog(options.out)
             self._write_begin()
+            self._reserve = options.out / f"{PREFIX}reserve.tmp"
+            self._keep_back()
         except OSError as err:
             raise UsageError(f"{options.out} cannot be written: {err.strerror}", hint="give another --out") from err
         self._workspace = None
@@ -126,6 +131,7 @@ class Recorder:
             self._intercept.close()
         self._servers.close()
         self._wire.close()
+        self._reserve.unlink(missing_ok=True)
         if self._wire.lost:
             self.remarks.append(f"{self._wire.lost} wire records could not be written")
         if self._wire.passed:
@@ -135,11 +141,8 @@ class Recorder:
         if report.is_file():
             self.remarks.append(f"--instrument: {report.read_text('utf-8', 'replace')}")
             report.unlink()
-        counts: dict[str, int] = {}
-        try:
-            counts = self._otlp.lay_out(self._step, self.masker)
-        except OSError as err:
-            self.remarks.append(f"the telemetry log could not be laid out: {err.strerror}")
+        if self._otlp.refused:
+            self.remarks.append(f"{self._otlp.refused} messages of telemetry could not be written")
         result = self._result(end, ended)
         self._try("result.json", result)
         if self._workspace is not None:
@@ -153,6 +156,11 @@ class Recorder:
         if self.options.input is not None:
             run["input"] = {"payload": self.masker.text(self.options.input)}
         self._try("../../run.json", run)
+        counts: dict[str, int] = {}
+        try:
+            counts = self._otlp.lay_out(self._step, self.masker)
+        except OSError as err:
+            self.remarks.append(f"the telemetry log could not be laid out: {err.strerror}")
         recording: JsonObject = {
             "schema": SCHEMA,
             "run_id": self.run_id,
@@ -185,6 +193,14 @@ class Recorder:
             "ended_at": format_ns(ended),
         }
 
+    def _keep_back(self) -> None:
+        for size in _RESERVES:
+            try:
+                self._reserve.write_bytes(bytes(size))
+                return
+            except OSError:
+                self._reserve.unlink(missing_ok=True)
+
     def _write_begin(self) -> None:
         """The Input, before anything runs: it stands whatever becomes of us."""
         input_id = f"{self.run_id}-0001"
@@ -205,8 +221,7 @@ class Recorder:
     def _try(self, name: str, value: JsonObject) -> None:
         file = Path(os.path.normpath(self._step / name))
         try:
-            temporary = file.with_name(file.name + ".tmp")
-            temporary.write_bytes(self.masker.data(dumps_pretty(value)))
-            temporary.replace(file)
-        except OSError as err:
-            self.remarks.append(f"{file.name} could not be written: {err.strerror}")
+            with replacing(file) as out:
+                out.write(self.masker.data(dumps_pretty(value)))
+        except WriteError as err:
+            self.remarks.append(str(err))

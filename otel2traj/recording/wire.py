@@ -83,7 +83,7 @@ class WireLog:
 
     def __init__(self, file: Path, run_id: str, agent_id: str, masker: Masker, limit: int) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        self._out = file.open("ab")
+        self._out = file.open("ab", buffering=0)
         self._run_id = run_id
         self._agent_id = agent_id
         self._masker = masker
@@ -241,8 +241,15 @@ class WireLog:
             "timestamp": format_ns(now),
             "data": data,
         }
-        self._out.write(self._masker.data(dumps(line)) + b"\n")
-        self._out.flush()
+        at = self._out.tell()
+        rest = memoryview(self._masker.data(dumps(line)) + b"\n")
+        try:
+            while rest:
+                rest = rest[self._out.write(rest) or 0 :]
+        except OSError:
+            self._out.truncate(at)  # the file has whole lines only
+            self._out.seek(at)
+            raise
 
 
 def _events(stream: bytes) -> list[JsonValue]:

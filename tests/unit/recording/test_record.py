@@ -47,7 +47,7 @@ def start(
     tmp_path: Path, url: str, code: str, *options: str, env: dict[str, str] | None = None
 ) -> subprocess.Popen[str]:
     folder = tmp_path / "workspace"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     agent = tmp_path / "agent.py"
     agent.write_text(AGENT + code)
     command = [sys.executable, "-m", "otel2traj", "record", "--out", str(tmp_path / "run"), *options]
