@@ -14,7 +14,7 @@ from ..pairing.executions import find_executions
 from ..pairing.inference import infer
 from ..pairing.inputs import InputKeys, assign_inputs
 from ..pairing.model_calls import pair_model_calls
-from ..pairing.retold import set_aside_executions
+from ..pairing.retold import set_aside_executions, told_again
 from ..pairing.tool_links import find_reported, link_tool_calls
 from .graph_nodes import GraphNodes
 
@@ -53,7 +53,9 @@ def plan_steps(
     if recover is not None:
         for call in calls:
             recover.look(call)
-    executions = sorted(set_aside_executions(find_executions(heads), plan.notices), key=Execution.order)
+    spare: list[SpanHead] = []
+    executions = sorted(set_aside_executions(find_executions(heads, spare), plan.notices), key=Execution.order)
+    plan.notices.extend(told_again(spare, "tool executions"))
     links = link_tool_calls(calls, executions)
     find_reported(links, calls)
     emitted = {execution for link in links for execution in link.candidates}

@@ -14,8 +14,10 @@ from .witness import of_executions
 _MCP: Final = "mcp"
 
 
-def find_executions(heads: Iterable[SpanHead]) -> list[Execution]:
+def find_executions(heads: Iterable[SpanHead], spare: list[SpanHead]) -> list[Execution]:
     """One `Execution` for each tool execution that was recorded, unordered.
+
+    `spare` gets log records that tell again of an execution, and nothing tells of which.
 
     Nested tool spans are one execution where both bear its tool call id and nothing speaks against it (a wrapper
     around the tool), or where they are the client's and the server's span of one MCP call: the innermost one. An id on
@@ -43,7 +45,7 @@ def find_executions(heads: Iterable[SpanHead]) -> list[Execution]:
     found = list(executions.values())
     for execution in found:
         execution.wrappers.sort(key=SpanHead.order)
-    return _across_recorders(found)
+    return _across_recorders(found, spare)
 
 
 def _innermost(tool: SpanHead, inner_of: dict[SpanHead, SpanHead]) -> SpanHead:
@@ -116,7 +118,7 @@ def _one_mcp_call(tool: SpanHead, above: SpanHead) -> bool:
 _WEIGHT: Final = (Recorder.ACP, Recorder.FRAMEWORK, Recorder.OTEL, Recorder.SESSION, Recorder.LOGS)
 
 
-def _across_recorders(executions: list[Execution]) -> list[Execution]:
+def _across_recorders(executions: list[Execution], spare: list[SpanHead]) -> list[Execution]:
     """ACP client, framework recorder, two instrumentors and logs may each have seen the execution of one id."""
     groups: dict[tuple[str | None, str], list[Execution]] = {}
     for execution in executions:
@@ -127,15 +129,17 @@ def _across_recorders(executions: list[Execution]) -> list[Execution]:
     for members in groups.values():
         if len(members) < 2:
             continue
+        again: list[Execution] = []
         if any(not execution.head.fallback_only for execution in members):
-            spare = [execution for execution in members if execution.head.fallback_only]
-            gone.update(spare)
+            again = [execution for execution in members if execution.head.fallback_only]
+            gone.update(again)
             members = [execution for execution in members if not execution.head.fallback_only]
-        if len({_instrumentor(execution) for execution in members}) < len(members):
-            continue  # one recorder has seen two executions of this id
         first, *rest = sorted(members, key=lambda e: (_WEIGHT.index(e.head.recorder), e.head.order()))
-        if not all(_one(first, other) for other in rest):
+        twice = len({_instrumentor(execution) for execution in members}) < len(members)
+        if twice or not all(_one(first, other) for other in rest):  # two executions of this id were seen
+            spare.extend(execution.head for execution in again)
             continue
+        first.head.twins.extend(execution.head for execution in again)
         for other in rest:
             first.head.twins.extend([other.head, *other.head.twins])
             first.wrappers.extend(other.wrappers)

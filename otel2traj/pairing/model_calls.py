@@ -14,7 +14,7 @@ from ..model.evidence import Notice
 from ..model.heads import ModelCall, SpanHead, WireHead
 from .joins import BySpanId, Joining, by_response_id, choose, emitted_by_span, is_another, named, witness_of
 from .leaves import Leaves
-from .retold import join_retold, set_aside_calls
+from .retold import join_retold, set_aside_calls, told_again
 from .witness import Scopes, of_recordings
 
 
@@ -24,7 +24,9 @@ def pair_model_calls(
     """One `ModelCall` for each step to be, unordered. `heads` have been read (response ids, emitted calls)."""
     wires = sorted(wires, key=WireHead.order)
     tree = Leaves(heads)
-    calls = join_retold(_span_calls(tree, wires))
+    spare: list[SpanHead] = []
+    calls = join_retold(_span_calls(tree, spare))
+    notices.extend(told_again(spare, "model calls"))
     by_head: dict[SpanHead, ModelCall] = {}
     for call in calls:
         assert call.span is not None
@@ -72,13 +74,14 @@ def _demote(mine: ModelCall, notices: list[Notice]) -> None:
     mine.join = None
 
 
-def _span_calls(tree: Leaves, wires: list[WireHead]) -> list[ModelCall]:
-    """Leaves to calls; what two instrumentors recorded of one call is one."""
-    known = {wire.response_id for wire in wires if wire.response_id is not None}
-    known |= {h.response_id for h in tree.models if h.response_id is not None and not h.fallback_only}
+def _span_calls(tree: Leaves, spare: list[SpanHead]) -> list[ModelCall]:
+    """Leaves to calls; what two instrumentors recorded of one call is one. `spare` gets log records that tell a call
+    again, where nothing tells which."""
+    known = {h.response_id for h in tree.models if h.response_id is not None and not h.fallback_only}
+    again = [leaf for leaf in tree.leaves if leaf.fallback_only and leaf.response_id in known]
     calls = []
     for leaf in tree.leaves:
-        if leaf.fallback_only and leaf.response_id in known:
+        if leaf in again:
             continue
         lenders = tree.lenders(leaf)
         if leaf.response_id is None:
@@ -88,6 +91,12 @@ def _span_calls(tree: Leaves, wires: list[WireHead]) -> list[ModelCall]:
     scopes = Scopes()
     for key in (_response_id, _emitted_ids, _history_ids):
         calls = _merge(calls, key, scopes)
+    for leaf in again:
+        same = [call for call in calls if call.span is not None and call.span.response_id == leaf.response_id]
+        if len(same) == 1 and same[0].span is not None:
+            same[0].span.twins = [*same[0].span.twins, leaf]
+        else:
+            spare.append(leaf)
     return calls
 
 

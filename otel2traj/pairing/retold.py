@@ -6,7 +6,8 @@ most calls; the others' word is left aside and said to be. Never a merge by time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Final, TypeVar
 
 from ..model.evidence import Notice
@@ -44,6 +45,13 @@ def product_of(head: SpanHead) -> str | None:
 def kind_of(head: SpanHead) -> Kind:
     """Which of a product's records a head is from."""
     return head.recorder, head.dialects[0] if head.recorder is Recorder.SESSION and head.dialects else ""
+
+
+def told_again(spare: Iterable[SpanHead], what: str) -> Iterator[Notice]:
+    """Notices of log records that repeat what spans tell, where an id does not show of which."""
+    for source, count in sorted(Counter(head.source for head in spare).items()):
+        message = f"{count} {what} are told again by log records, and nothing tells which of several with the same id"
+        yield Notice("retold_call", message, source, lossy=False)
 
 
 def join_retold(calls: list[ModelCall]) -> list[ModelCall]:

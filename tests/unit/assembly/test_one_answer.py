@@ -55,3 +55,12 @@ def test_calls_that_only_the_second_recording_tells_are_in_the_answer(tmp_path: 
     assert step["output"]["text"] == "well"
     assert [call["id"] for call in step["output"]["tool_calls"]] == ["call_x"]
     assert [(log["link"], log["outputs"]) for log in step["tool_logs"]] == [("exact", "found")]
+
+
+def test_log_records_that_tell_an_execution_again_stand_with_it(fixtures: Path) -> None:
+    """Claude Code tells a tool's result in its span and in its log."""
+    document = json.loads(build_bytes(fixtures / "dialects" / "claude_code_traces" / "claude-code-2.1.332"))
+    logs = [log for step in document["steps"] for log in step["tool_logs"]]
+    assert logs
+    for log in logs:
+        assert {"span", "log"} <= {record["what"] for record in log["evidence"]["records"]}
