@@ -98,10 +98,15 @@ def span_evidence(archive: Archive, head: SpanHead, logs: Iterable[Part]) -> Jso
     return out
 
 
-def execution_evidence(archive: Archive, execution: Execution, more: Iterable[Part]) -> JsonObject:
+def execution_evidence(
+    archive: Archive, execution: Execution, logs_of: Callable[[SpanHead], list[Part]], more: Iterable[Part]
+) -> JsonObject:
+    """An execution with all that was recorded of it, by whoever."""
     out = identity(execution)
     out["started_at"], out["ended_at"] = format_ns(execution.head.start_ns), format_ns(execution.head.end_ns)
-    parts = [part for head in execution.heads() for part in head.parts]
+    heads = execution.heads()
+    parts = [part for head in heads for part in head.parts]
+    parts.extend(part for head in heads for part in logs_of(head))
     parts.extend(more)
     out["records"] = records_of(archive, parts)
     if execution.wrappers:

@@ -96,7 +96,7 @@ class ToolLogs:
             "input_arguments": reading.arguments,
             "outputs": reading.result if reading.result is not None else reading.error,
             "execution_status": ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED,
-            **execution_evidence(self._archive, execution, ()),
+            **execution_evidence(self._archive, execution, self._index.logs_of, ()),
         }
 
     def attach(self, log: ToolLog, execution: Execution) -> None:
@@ -123,7 +123,7 @@ class ToolLogs:
             log.execution_status = ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED
         log.exit_status = self._exit_status(execution, reading)
         beside = records_beside(self._archive, self._index, execution.head)
-        log.evidence.update(execution_evidence(self._archive, execution, beside))
+        log.evidence.update(execution_evidence(self._archive, execution, self._index.logs_of, beside))
         if reading.error is not None and reading.result is not None:
             log.evidence["error"] = reading.error
         failure = reading.failure if reading.failure is not None else {}
