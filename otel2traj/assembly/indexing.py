@@ -28,7 +28,7 @@ def index_attempt(archive: Archive, index: Index, readings: Readings, progress: 
             _index_source(index, archive, readings, source, progress)
         except EvidenceError as err:
             if err.error_code == "evidence.unknown_form" and archive.attempt.layout is Layout.BARE:
-                message = "no spans, log records or wire records in it; passed over"
+                message = f"passed over: it {str(err).removeprefix(f'{source.path} ')}"
                 index.notices.append(Notice("foreign_file", message, source.path, lossy=False))
             else:
                 index.notices.append(Notice("unreadable_source", str(err), source.path))

@@ -37,6 +37,8 @@ class Conversation:
     documents: Documents = field(default_factory=Documents)
 
 
+_NAMED: Final = 3
+"""Files that an error names."""
 _YOUNG: Final = 100_000
 """A build keeps what it makes and makes no circles: while a session is open, Python's collector looks this seldom."""
 
@@ -116,7 +118,37 @@ class BuildSession:
         )
 
     def what_was_read(self) -> str:
-        return what_was_read(self.index)
+        """What a build that comes to no step did read: never that nothing was recorded."""
+        index = self.index
+        counts = {"spans": index.counts["spans"], "log records": index.counts["logs"], "wire calls": len(index.wires)}
+        told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        lost = sum(notice.lossy for notice in index.notices)
+        damage = f"; {lost} lines or records could not be read" if lost else ""
+        if told:
+            return f"{told} were read, and none of them tells of a model call or a tool execution{damage}"
+        files = [*self._not_understood(), *self._without_records()]
+        more = f"; {len(files) - _NAMED} more files" if len(files) > _NAMED else ""
+        return "; ".join(files[:_NAMED]) + more or f"no file is there to be read{damage}"
+
+    def _not_understood(self) -> Iterator[str]:
+        for notice in self.index.notices:
+            if notice.code == "foreign_file":
+                yield f"{notice.path} {notice.message.removeprefix('passed over: it ')}"
+
+    def _without_records(self) -> Iterator[str]:
+        """Files whose form was told, and of which no record was read."""
+        for source in self.archive.sources():
+            form = self.archive.form(source)
+            own = [
+                notice for notice in self.index.notices if notice.path == source.path and notice.code != "lossy_form"
+            ]
+            if source.size == 0:
+                yield f"{source.path} is empty"
+            elif own:
+                line = "" if own[0].line is None else f"line {own[0].line}: "
+                yield f"{source.path}, read as {form}, has no record: {line}{own[0].message}"
+            else:
+                yield f"{source.path}, read as {form or source.kind}, has no record"
 
     def _graph_nodes(self) -> GraphNodes | None:
         payloads = any("abb_framework" in head.dialects for head in self.index.otel.values())
@@ -144,18 +176,6 @@ class BuildSession:
         if unreadable:
             raise EvidenceError(unreadable[0].message, hint="no source of the attempt could be read")
         raise NothingRecordedError(
-            what_was_read(index),
+            self.what_was_read(),
             hint="give an attempt directory, or files in one of the forms that `otel2traj info --forms` lists",
         )
-
-
-def what_was_read(index: Index) -> str:
-    """What a build that comes to no step did read: never that nothing was recorded."""
-    counts = {"spans": index.counts["spans"], "log records": index.counts["logs"], "wire calls": len(index.wires)}
-    told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    lost = sum(notice.lossy for notice in index.notices)
-    damage = f"; {lost} lines or records could not be read" if lost else ""
-    forms = [notice.message for notice in index.notices if notice.code == "foreign_file"]
-    if not told:
-        return f"no file here is in a form that is understood{damage}" + "".join(f"; {form}" for form in forms[:3])
-    return f"{told} were read, and none of them tells of a model call or a tool execution{damage}"

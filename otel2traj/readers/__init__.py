@@ -24,6 +24,7 @@ from .js_sdk import JS_SDK
 from .langfuse import LANGFUSE
 from .langsmith import LANGSMITH
 from .litellm_log import LITELLM_LOG
+from .looks import looks_like
 from .mlflow import MLFLOW
 from .openai_agents import OPENAI_AGENTS
 from .opencode import OPENCODE_EVENTS, OPENCODE_EXPORT
@@ -91,8 +92,8 @@ def open_records(source: Source, *, inflate_limit: int = INFLATE_LIMIT) -> Recor
             if stream.size <= look:
                 break
         raise EvidenceError(
-            f"{source.path} is in no known form of spans or log records",
-            hint=f"known forms: {', '.join(READERS.names())}; export OTLP JSON or protobuf",
+            f"{source.path} is in no form that is read; it looks like {looks_like(head, stream.file, READERS)}",
+            hint="`otel2traj info --forms` lists the forms that are read; any tracer can export OTLP",
             code="evidence.unknown_form",
         )
     except EvidenceError:

@@ -28,6 +28,10 @@ class Head:
             self._paths = frozenset(_paths(self.data))
         return self._paths
 
+    def listed(self) -> Iterator[Path]:
+        """The paths in the order of the file, as often as they stand there."""
+        return _paths(self.data)
+
     def has(self, *names: str, under: Path = ()) -> bool:
         """Whether all names are members of the objects at `under`."""
         return all((*under, name) in self.paths for name in names)

@@ -10,6 +10,7 @@ from otel2traj.model.evidence import EvidenceRef, LogRecord, Notice, Source, Sou
 from otel2traj.model.session import SessionRecord
 from otel2traj.readers import RecordFile, open_records
 
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 NOWHERE = EvidenceRef("", 0, 0)
 
 
