@@ -175,6 +175,7 @@ def test_a_target_that_cannot_be_written_is_an_error_with_words(attempt: Path, t
 def test_info_lists_every_form_and_what_it_cannot_hold(tmp_path: Path) -> None:
     listed = json.loads(otel2traj("info", "--forms", "--json").stdout)
     assert [form["name"] for form in listed] == [*READERS.names(), *WIRE_READERS.names()]
-    assert "codex-rollout: cannot hold: what each call was sent" in otel2traj("info", "--forms").stdout
+    assert all(form["written_by"] and form["how_to_get"] and form["tried"] for form in listed)
+    assert "codex-rollout: Codex CLI; cannot hold: what each call was sent" in otel2traj("info", "--forms").stdout
     assert otel2traj("info").returncode == 2
     assert otel2traj("info", "--forms", tmp_path).returncode == 2
