@@ -128,7 +128,7 @@ class BuildSession:
             return f"{told} were read, and none of them tells of a model call or a tool execution{damage}"
         files = [*self._not_understood(), *self._without_records()]
         more = f"; {len(files) - _NAMED} more files" if len(files) > _NAMED else ""
-        return "; ".join(files[:_NAMED]) + more or f"no file is there to be read{damage}"
+        return ("; ".join(files[:_NAMED]) + more or "no file is there to be read") + damage
 
     def _not_understood(self) -> Iterator[str]:
         for notice in self.index.notices:
