@@ -8,6 +8,7 @@ from ..errors import EvidenceError
 from ..model.evidence import Source
 from ..registry import Registry
 from .agent_lightning import AGENT_LIGHTNING
+from .agent_lightning_events import AGENT_LIGHTNING_EVENTS
 from .atif import ATIF
 from .base import Reader, RecordFile
 from .chat_messages import CHAT_MESSAGES
@@ -55,6 +56,7 @@ READERS: Final = Registry[Reader](
     ATIF,
     JS_SDK,
     AGENT_LIGHTNING,
+    AGENT_LIGHTNING_EVENTS,
     OPENAI_AGENTS,
     INSPECT_LOG,
     LITELLM_LOG,

@@ -17,7 +17,7 @@ from .span_rows import row
 
 class AgentLightning(DocumentForm):
     name = "agent-lightning"
-    writer = "Agent Lightning's store"
+    writer = "Agent Lightning's store, before 1.0"
     obtain = "the rows of `query_spans`, dumped a line each"
     tried = "built after agentlightning 0.3.0"
     loses = "no scope, no span kind; times are seconds as floating numbers, exact to about a microsecond"
