@@ -16,6 +16,7 @@ from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
+from .bodies import read_request
 from .draft import Draft
 from .gen_ai_keys import REQUEST_MODEL, RESPONSE_MODEL
 from .histories import tool_definitions
@@ -110,6 +111,8 @@ class LangSmith(SpanDialect):
                 draft.cut("messages")
             if isinstance(prompt.value, dict):
                 draft.put("tools", tool_definitions(prompt.value.get("tools")))
+                if isinstance(prompt.value.get("model"), str):  # the arguments of a client that was wrapped
+                    read_request(draft, prompt.value)
             draft.put("tools", tool_definitions(attributes.get("gen_ai.tool.definitions")))
             self._read_answer(draft, taken)
             self._read_counts(draft)
@@ -126,6 +129,7 @@ class LangSmith(SpanDialect):
             found = [m for item in value["choices"] if isinstance(item, dict) for m in read_messages(item, "assistant")]
             draft.put_output(output_of(found))
             draft.put("response_id", ident(value.get("id")))
+            draft.put("response_model", string(value.get("model")))
             draft.put_usage(provider_usage(value.get("usage")))
         read_result(draft, value)
         run_id = langchain_run_id(value)

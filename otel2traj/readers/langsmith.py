@@ -25,7 +25,7 @@ class LangSmith(DocumentForm):
     name = "langsmith"
     writer = "LangSmith"
     obtain = "runs as JSON or lines: bulk export, `Client.list_runs`, a tree of `child_runs`"
-    tried = "built from LangSmith's run format"
+    tried = "langsmith 0.15.1, as its client writes runs; trees built from LangSmith's run format"
     loses = "no span kind, no resource; times end at microseconds"
     places = (
         Place((), ()),
@@ -87,7 +87,8 @@ def _attributes(data: JsonObject, kind: str) -> dict[str, Any]:
         _usage(out, data, as_dict(outputs), metadata)
     if kind == "tool":
         put(out, "gen_ai.tool.name", data.get("name"))
-        put(out, "gen_ai.tool.call.id", _tool_call_id(as_dict(outputs)))
+        told = extra.get("tool_call_id")  # also of a tool that failed and gave nothing
+        put(out, "gen_ai.tool.call.id", told if told is not None else _tool_call_id(as_dict(outputs)))
     for key, value in metadata.items():
         put(out, f"langsmith.metadata.{key}", value)
     tags = as_list(data.get("tags"))
@@ -95,7 +96,7 @@ def _attributes(data: JsonObject, kind: str) -> dict[str, Any]:
         out["langsmith.span.tags"] = ", ".join(map(str, tags))
     if inputs is not None:
         out["gen_ai.prompt"] = as_text(inputs)
-    if outputs is not None:
+    if outputs is not None and outputs != {}:
         out["gen_ai.completion"] = as_text(outputs)
     return out
 
