@@ -1,4 +1,5 @@
-"""MLflow's trace JSON (`Trace.to_json`, search results; schema 2 and 3) into spans as MLflow exports them by OTLP.
+"""MLflow's trace JSON (`Trace.to_json`, search results, rows of its data frame; schema 2 and 3) into spans as MLflow
+exports them by OTLP.
 
 Attribute values stay the JSON texts they are. The OTLP kind and scope are lost in this form; session and user of the
 trace go to its root span.
@@ -24,16 +25,19 @@ _TRACE_KEYS: Final = ("mlflow.trace.session", "mlflow.trace.user", "mlflow.trace
 class Mlflow(DocumentForm):
     name = "mlflow"
     writer = "MLflow"
-    obtain = "`Trace.to_json()`, results of `search_traces`"
+    obtain = "`Trace.to_json()`, results of `search_traces` as JSON or as a data frame's records"
     tried = "mlflow-tracing 3.17.2; schema 2 built from MLflow's entities"
     loses = "no span kind, no scope, no resource"
     places = (
         Place((), ("data", "spans")),
         Place(("traces",), ("traces", "data", "spans")),
         Place(("trace",), ("trace", "data", "spans")),
+        Place((), ("spans",)),
     )
 
     def recognises(self, head: Head) -> bool:
+        if head.has("trace_id", "trace_metadata", "spans") or head.has("trace_id", "trace", "execution_duration"):
+            return True  # a row of a data frame
         for place in self.places:
             info = (*place.container, "info")
             if {(*info, "trace_id"), (*info, "request_id")} & head.paths and (*place.container, "data") in head.paths:
@@ -45,7 +49,7 @@ class Mlflow(DocumentForm):
         return False
 
     def context(self, container: JsonObject) -> Context:
-        info = as_dict(container.get("info"))
+        info = container if "trace_metadata" in container else as_dict(container.get("info"))
         metadata = as_dict(info.get("trace_metadata")) or as_dict(info.get("request_metadata"))
         tags = info.get("tags")
         if isinstance(tags, list):
