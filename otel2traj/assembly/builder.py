@@ -186,6 +186,8 @@ class Builder:
             self._notice("unfinished_span", f"model span {span.span_id} never ended", span)
         if parts.cut and span is not None:
             self._notice("truncated_content", f"span {span.span_id} holds {', '.join(parts.cut)} only cut", span)
+            if wire is None:
+                evidence["truncated"] = parts.cut
         if not readable and (span is None or span.recorder is not Recorder.SESSION):
             self._notices.append(Notice("unreadable_time", f"step {call.step_id} has no readable start time"))
         if call.ordinal is None and self._documents.inputs:

@@ -107,6 +107,7 @@ class ToolLogs:
         if reading.truncated:
             cut = ", ".join(sorted(reading.truncated))
             self._notice("truncated_content", f"span {execution.head.span_id} holds {cut} only cut", execution.head)
+            log.evidence["truncated"] = sorted(reading.truncated)
         log.outputs = reading.result if reading.result is not None else reading.error
         finished = any(head.finished for head in heads)
         failed = reading.is_error if reading.is_error is not None else execution.head.failed

@@ -6,6 +6,7 @@ they say.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO, Final
@@ -18,7 +19,7 @@ from . import versions
 from .closing import Closing, is_harness_file
 from .executions import Executions
 from .identity import execution_id
-from .messages import Messages, Response
+from .messages import ANSWERED, ASKED, Messages, Response
 from .places import Cited, Opens
 from .plain import Redact
 from .pointers import answered, identify, pointers, requested
@@ -140,8 +141,9 @@ class AerProjector:
         record = Record("model_call", call_id, cited, key=_KEY)
         record.say_or_miss("model", model, stands=step.model)
         self._state.agent_and_scope(record, step, cited)
+        cut = set(step.evidence.get("truncated") or ())
         if request is None:
-            record.miss("request", UnknownReason.NOT_RECORDED)
+            record.miss("request", UnknownReason.LOST if cut & set(ASKED) else UnknownReason.NOT_RECORDED)
         else:
             record.refer("request", request)
         record.say_or_miss("parameters", step.input.get("parameters"))
@@ -163,7 +165,8 @@ class AerProjector:
         failed = output.get("wire_error") is not None or output.get("error") is not None
         missing = UnknownReason.NOT_APPLICABLE if failed else UnknownReason.NOT_RECORDED
         if response is None:
-            record.miss("response", missing)
+            lost = set(ANSWERED) & set(step.evidence.get("truncated") or ())
+            record.miss("response", UnknownReason.LOST if lost else missing)
         else:
             record.refer("response", response.record)
         record.say_or_miss("finish_reason", output.get("finish_reason"), missing)
@@ -183,20 +186,42 @@ class AerProjector:
 
 
 _KEY: Final = ("call_id", "otel_span_id", "framework_span_id", "response_id", "request", "response")
-_CUT_SHORT: Final = ("length", "max_tokens", "content_filter", "safety", "MAX_TOKENS", "SAFETY", "incomplete")
+_WHOLE: Final = frozenset(
+    {
+        *("stop", "endturn", "stopsequence", "eos", "eostoken", "eot", "complete", "completed", "finish", "finished"),
+        *("done", "end", "success", "finishreasonstop", "stopreasonstop"),
+    }
+)
+"""Finish reasons of an answer that ended by itself, in lower case without signs. One that is not known ends nothing."""
+_OWN_CALL: Final = re.compile(
+    r"tool_?use|tool_?call|_call$|executable_?code|code_?execution|server_?tool|web_?search", re.I
+)
 
 
 def _outcome_of(step: Step, response: Response) -> str | None:
     """What the answer decides: tools to call, a refusal, an answer. One that was cut, filtered or broke off, or in
-    which only the provider ran something, decides nothing that could be read off it."""
+    which the provider ran something of its own, decides nothing that could be read off it."""
     if response.calls:
         return "call_tools"
     output = step.output
     if output.get("refusal") is not None:
         return "refuse"
-    if step.status is not StepStatus.COMPLETE or output.get("finish_reason") in _CUT_SHORT:
+    reason = output.get("finish_reason")
+    ended = reason is None or (isinstance(reason, str) and re.sub("[^a-z]", "", reason.lower()) in _WHOLE)
+    if step.status is not StepStatus.COMPLETE or not ended or _cut(response):
+        return None
+    if any(_own_call(part) for part in output.get("other_parts") or ()):
         return None
     return "answer" if output.get("text") is not None else None
+
+
+def _cut(response: Response) -> bool:
+    return UnknownReason.LOST.value in response.record.data["unknown"].values()
+
+
+def _own_call(part: object) -> bool:
+    words = (part, *(part.get("type", ""), *part)) if isinstance(part, dict) else ()
+    return any(isinstance(word, str) and _OWN_CALL.search(word) is not None for word in words)
 
 
 def _started(step: Step, source: list[JsonObject]) -> str | None:

@@ -42,6 +42,7 @@ STATUS: Final = {
     "injections": "injections",
     "run_id": "runId",
     "case_id": "caseId",
+    "rest": "rest",
 }
 """AER field -> the apv property `<name>Status` that says why it is not there."""
 

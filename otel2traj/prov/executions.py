@@ -62,7 +62,7 @@ class Executions:
         if isinstance(evidence.get("recorded"), dict):
             record.say("recorded", evidence["recorded"])
         identify(record, evidence)
-        declare_cut(record, log.evidence, ("arguments", "result"))
+        declare_cut(record, log.evidence, ("arguments", "result"), cited)
         self._state.writer.write(record)
 
     def _candidate(self, step: Step, log: ToolLog, evidence: JsonObject) -> None:

@@ -79,7 +79,7 @@ class Messages:
             record.derive("length", len(given), "place_in_record")
         if shared is None or not shared.tools:
             self._part(record, "tools", None if tools is None else self._tools(tools, cited))
-        declare_cut(record, step.evidence, ("messages", "system", "tools"))
+        declare_cut(record, step.evidence, ASKED, cited)
         self._state.writer.write(record)
         return record, after
 
@@ -156,7 +156,7 @@ class Messages:
         if output.get("choices") is not None:
             record.say("choices", output["choices"])
         _notes(record, step, response)
-        declare_cut(record, step.evidence, ("text", "reasoning", "tool_calls"))
+        declare_cut(record, step.evidence, ANSWERED, cited)
         self._state.writer.write(record)
         return response
 
@@ -183,11 +183,21 @@ def _place_of(part: JsonObject, cited: Cited) -> Place | None:
     return None
 
 
-def declare_cut(record: Record, evidence: JsonObject, names: tuple[str, ...]) -> None:
-    """What the recorder had cut before it wrote it down is lost, and said to be where it is."""
-    for name in evidence.get("truncated") or ():
-        if name in names:
-            record.miss(name if name not in record.data else f"{name}/rest", UnknownReason.LOST)
+ASKED: Final = ("messages", "system", "tools")
+ANSWERED: Final = ("text", "reasoning", "tool_calls")
+
+
+def declare_cut(record: Record, evidence: JsonObject, names: tuple[str, ...], cited: Cited) -> None:
+    """What the recorder had cut before it wrote it down is lost, and that is said where it is: of the field where
+    nothing was left, of the `rest` where something was."""
+    cut = [name for name in evidence.get("truncated") or () if name in names]
+    for name in cut:
+        if name in record.data["unknown"]:
+            record.miss(name, UnknownReason.LOST)
+        else:
+            record.miss("rest", UnknownReason.LOST)
+    if cited.says(frozenset({"truncated"}), (True,), of=("request", "response")):
+        record.miss("rest", UnknownReason.LOST)
 
 
 def _notes(record: Record, step: Step, response: Response) -> None:

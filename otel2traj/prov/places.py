@@ -266,9 +266,10 @@ class Cited:
                     return [number, *pointers]
         return None
 
-    def says(self, names: frozenset[str], values: tuple[Any, ...]) -> bool:
-        """Whether one of the records says one of the values under one of the names."""
-        trees = [tree for one in self.sources if (tree := self._open(one)) is not None and tree.root is not None]
+    def says(self, names: frozenset[str], values: tuple[Any, ...], of: tuple[str, ...] | None = None) -> bool:
+        """Whether one of the records (`of` these kinds) says one of the values under one of the names."""
+        asked = [one for one in self.sources if of is None or one.get("what") in of]
+        trees = [tree for one in asked if (tree := self._open(one)) is not None and tree.root is not None]
         return any(name in names for tree in trees for value in values for name, _ in tree(value))
 
 

@@ -23,7 +23,7 @@ RULES: Final = {
     "derivation.impossible": "What was given can be derived again at all.",
     "derivation.version": "It was made by this version; another one may differ for that alone (a warning).",
 }
-_CONTENT: Final = ("apv:content", "apv:parts", "apv:arguments", "apv:details")
+_CONTENT: Final = ("apv:content", "apv:parts", "apv:arguments", "apv:details", "apv:title")
 MAX_DIFFERENCES: Final = 200
 """Differences named one by one; the rest is counted."""
 

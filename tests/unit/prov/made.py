@@ -82,16 +82,19 @@ def pointer(path: str, line: int, what: str) -> JsonObject:
 
 
 class Raw:
-    """Opens `RAW` as the evidence of an attempt is opened."""
+    """Opens a table of files as the evidence of an attempt is opened."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        self._files = files
 
     def __call__(self, path: str, offset: int, length: int) -> bytes | None:
-        return None if path not in RAW else RAW[path][offset : offset + length]
+        return None if path not in self._files else self._files[path][offset : offset + length]
 
     def size(self, path: str) -> int | None:
-        return None if path not in RAW else len(RAW[path])
+        return None if path not in self._files else len(self._files[path])
 
 
-read = Raw()
+read = Raw(RAW)
 
 
 def digest_of(path: str) -> str | None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import io
 import tracemalloc
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otel2traj.canonical import jcs, loads
+from otel2traj.canonical import JsonObject, jcs, loads
 from otel2traj.model.link import ExecutionStatus, LinkStatus
 from otel2traj.model.trajectory import StepKind, StepSource, Summary, TrajectoryStatus
 from otel2traj.prov.aer import AerProjector
+from otel2traj.prov.engine import Options, derive_prov
 from otel2traj.prov.identity import execution_id, shard, statement_id
 from otel2traj.prov.plain import canonical, canonical_plain, plain
 from otel2traj.prov.records import KINDS
@@ -21,7 +23,7 @@ from otel2traj.prov.redaction import Redactor
 from otel2traj.prov.validate import validate_aer
 from tests.factory import not_observed, step, tool_log, trajectory
 
-from .made import aer, records, rich_aer, wire
+from .made import Raw, aer, prov, records, rich_aer, wire
 
 
 def test_every_kind_of_record_is_there() -> None:
@@ -295,3 +297,80 @@ def test_a_log_without_a_partner_makes_no_execution() -> None:
     assert not [r for r in found.values() if r["kind"] == "tool_execution"]
     only = step(1, tool_log(None, link=LinkStatus.NONE), kind=StepKind.TOOL_ONLY, input={}, output={}, model=None)
     assert records(aer(trajectory(only)))["te0"]["unknown"]["call"] == "not_recorded"
+
+
+@pytest.mark.parametrize(
+    ("output", "outcome"),
+    [
+        ({"text": "Done.", "finish_reason": "stop"}, "answer"),
+        ({"text": "Done.", "finish_reason": "end_turn"}, "answer"),
+        ({"text": "Done.", "finish_reason": None}, "answer"),
+        ({"text": "Don", "finish_reason": "length"}, None),
+        ({"text": "Don", "finish_reason": "MAX_TOKENS"}, None),
+        ({"text": "Don", "finish_reason": "content_filter"}, None),
+        ({"text": "Don", "finish_reason": "RECITATION"}, None),
+        ({"text": "Don", "finish_reason": "a_word_of_tomorrow"}, None),
+        ({"text": "Found.", "finish_reason": "stop", "other_parts": [{"type": "web_search_call"}]}, None),
+        ({"text": "Found.", "finish_reason": "end_turn", "other_parts": [{"type": "server_tool_use"}]}, None),
+        ({"text": "Found.", "finish_reason": "STOP", "other_parts": [{"executableCode": {"code": "1"}}]}, None),
+        ({"text": "Seen.", "finish_reason": "stop", "other_parts": [{"type": "image"}]}, "answer"),
+        ({"refusal": "No.", "finish_reason": "stop"}, "refuse"),
+    ],
+)
+def test_a_decision_is_read_off_a_whole_answer_only(output: JsonObject, outcome: str | None) -> None:
+    found = records(aer(trajectory(step(1, output={"tool_calls": [], **output}))))["d0"]
+    assert found.get("outcome") == outcome
+    assert (outcome is None) == (found["unknown"].get("outcome") == "not_applicable")
+
+
+def test_what_was_cut_is_lost_where_it_is() -> None:
+    cut = tool_log(outputs="the beginn", evidence={"truncated": ["result"]})
+    asked = {"interaction_id": "1" * 24, "truncated": ["text", "tools"]}
+    lines = aer(trajectory(step(1, cut, evidence=asked), step(2, evidence={"truncated": ["messages"]}, input={})))
+    found = records(lines)
+    assert found["te0"]["unknown"]["rest"] == "lost"
+    assert found["m1"]["unknown"]["rest"] == "lost"
+    assert found["rq0"]["unknown"]["tools"] == "lost"
+    assert found["mc1"]["unknown"]["request"] == "lost"
+    assert validate_aer(lines) == []
+    core = prov(lines)["bundle"]["xd:core"]
+    assert core["activity"]["x:te0"]["apv:restStatus"]["$"] == "apv:Lost"
+    assert core["activity"]["x:mc1"]["apv:requestStatus"]["$"] == "apv:Lost"
+
+
+def test_an_execution_without_status_and_result_did_not_succeed() -> None:
+    def status(source: bytes, **fields: Any) -> str | None:
+        pointer = {"path": "x", "offset": 0, "length": len(source), "sha256": "0" * 64, "what": "span"}
+        raw = Raw({"x": source})
+        log = tool_log(evidence={"records": [pointer]}, **fields)
+        out = records(aer(trajectory(step(1, log)), read=raw))["te0"].get("status")
+        return None if out is None else str(out)
+
+    assert status(b'{"name":"search"}', outputs=None) is None
+    assert status(b'{"name":"search","status":{"code":0}}', outputs=None) is None
+    assert status(b'{"name":"search","status":{"code":1}}', outputs=None) == "succeeded"
+    assert status(b'{"status":"completed"}', outputs=None) == "succeeded"
+    assert status(b'{"name":"search"}', outputs="") == "succeeded"
+    assert status(b"{}", outputs=None, execution_status=ExecutionStatus.ERROR) == "error"
+
+
+def test_a_title_of_the_protocol_is_no_name_and_does_not_leak() -> None:
+    pointer = {"path": "x", "offset": 0, "length": 2, "sha256": "0" * 64, "what": "acp"}
+    secret = "curl -H 'token: hunter2' example.org"
+    told = tool_log(name=secret, link=LinkStatus.NONE, evidence={"records": [pointer], "interaction_id": "e" * 24})
+    alone = step(1, told, kind=StepKind.TOOL_ONLY, input={}, output={}, model=None, evidence={"records": [pointer]})
+    lines = aer(trajectory(alone))
+    found = records(lines)["te0"]
+    assert found["title"] == secret
+    assert found["unknown"]["name"] == "not_recorded"
+    assert "hunter2" not in derive_prov(lines).decode()
+    assert "hunter2" in derive_prov(lines, options=Options(emit_content=True)).decode()
+
+
+def test_an_id_that_no_cited_byte_holds_is_not_observed() -> None:
+    source = b'{"name":"search","output":"found"}'
+    pointer = {"path": "x", "offset": 0, "length": len(source), "sha256": "0" * 64, "what": "span"}
+    log = tool_log("call_made_up", evidence={"records": [pointer], "said_by": {"tool_name": "generic"}})
+    found = records(aer(trajectory(step(1, log)), read=Raw({"x": source})))["te0"]
+    assert found["fields"]["tool_call_id"]["class"] == "D"
+    assert found["fields"]["name"] == {"class": "O", "by": "source", "at": [0, "/name"]}
