@@ -8,23 +8,26 @@ from typing import Final
 from ..canonical import JsonObject
 from ..evidence import Index
 from ..messages import fold
+from ..model.evidence import Notice
 from ..model.heads import Recorder, SpanHead, WireHead
 from ..model.message import Message
 from ..model.reading import Role
 from ..pairing.actors import purpose_of
 from ..pairing.retold_inputs import Same, join_retold_inputs
+from .conversations import acts, conversations_of, maybe_one_run
 from .documents import Documents, InputRecord
 from .readings import Readings
 
 
 @dataclass(slots=True)
 class Part:
-    """The heads of one conversation; `traces` in order of their first span's start."""
+    """The heads of one conversation, also by trace in order of the first span's start."""
 
     name: str
     wires: list[WireHead] = field(default_factory=list)
     heads: list[SpanHead] = field(default_factory=list)
-    traces: list[str] = field(default_factory=list)
+    traces: dict[str, list[SpanHead]] = field(default_factory=dict)
+    notices: list[Notice] = field(default_factory=list)
 
     def documents(self, found: Documents, readings: Readings) -> Documents:
         """What the spans themselves tell of the run: prompts and results of the root spans."""
@@ -62,32 +65,29 @@ def split_conversations(index: Index, wires: list[WireHead], heads: list[SpanHea
     for head in sorted(heads, key=SpanHead.order):
         by_trace.setdefault(same.of(_trace_key(head)), []).append(head)
     parts: dict[str, Part] = {}
-    part_of_trace: dict[str, Part] = {}
     for trace, members in by_trace.items():
-        named = sorted({head.conversation_id for head in members if head.conversation_id is not None})
-        name = named[0] if named else trace
-        part = parts.setdefault(name, Part(name))
-        part.traces.append(trace)
-        part.heads.extend(members)
-        part_of_trace[trace] = part
+        for name, mine in conversations_of(trace, members).items():
+            part = parts.setdefault(name, Part(name))
+            part.traces.setdefault(trace, []).extend(mine)
+            part.heads.extend(mine)
     for part in parts.values():
         coarse = join_retold_inputs(part.heads, lambda head: same.of(_trace_key(head)), same)
-        live = dict.fromkeys(name for trace in _live(part, by_trace) if (name := same.of(trace)) not in coarse)
+        live = dict.fromkeys(name for trace in _live(part) if (name := same.of(trace)) not in coarse)
         first_seen = {trace: number for number, trace in enumerate(live, 1)}
         for head in part.heads:
             number = first_seen.get(same.of(_trace_key(head)))
             head.ordinal = None if number is None else f"{number:04d}"
     _place_wires(index, wires, parts)
-    return [part for part in parts.values() if part.wires or _acts(part.heads)]
+    found = [part for part in parts.values() if part.wires or acts(part.heads)]
+    heads_of = {part.name: part.heads for part in found}
+    for name, notice in maybe_one_run(heads_of, {part.name: len(part.wires) for part in found}):
+        parts[name].notices.append(notice)
+    return found
 
 
-def _live(part: Part, by_trace: dict[str, list[SpanHead]]) -> list[str]:
+def _live(part: Part) -> list[str]:
     """The traces that tell of an agent's work; a trace of transport spans alone is no Input."""
-    return [trace for trace in part.traces if _acts(by_trace[trace])]
-
-
-def _acts(heads: list[SpanHead]) -> bool:
-    return any(head.role in (Role.MODEL_CALL, Role.TOOL_EXECUTION, Role.AGENT) for head in heads)
+    return [trace for trace, heads in part.traces.items() if acts(heads)]
 
 
 def _place_wires(index: Index, wires: list[WireHead], parts: dict[str, Part]) -> None:
@@ -117,7 +117,8 @@ def _input(ordinal: str, heads: list[SpanHead], readings: Readings) -> InputReco
     """Prompt and result of an Input: its root span's, else those of a record of the prompt itself, else the first user
     message of its first call and nothing. Base64 in them is a line: its bytes are where they were recorded."""
     record = InputRecord(ordinal)
-    root = next((head for head in heads if head.parent is None and head.role is not Role.NONE), None)
+    mine = set(heads)
+    root = next((head for head in heads if head.parent not in mine and head.role is not Role.NONE), None)
     told = [readings.of(root)] if root is not None and root.recorder is Recorder.OTEL else []
     told += [readings.of(head) for head in heads if head.role is Role.AGENT and head.recorder in _SPEAKERS]
     record.prompt = fold(next((one.input_text for one in told if one.input_text is not None), None))

@@ -60,6 +60,34 @@ class WireBodies:
         return found
 
 
+def stand_by_what_speaks(archive: Archive, head: WireHead, request: Body) -> None:
+    """Of several responses of one call the last one that says anything stands: an empty one takes nothing away."""
+    assert head.response is not None
+    earlier = [part for part in head.others if part.what == "response"]
+    for ref in [head.response, *(part.ref for part in reversed(earlier))]:
+        record, body = archive.fetch_response(ref, ("status",))
+        if not _speaks(head.path, request, body):
+            continue
+        if ref is not head.response:
+            at = next(number for number, part in enumerate(head.others) if part.ref is ref)
+            head.others[at] = Part("response", head.response)
+            status = record.data.get("status")
+            head.response, head.http_status = ref, status if type(status) is int else None
+            head.ended_at, head.end_ns = record.timestamp, record.time_ns
+        return
+
+
+def _speaks(path: str, request: Body, body: Body) -> bool:
+    provider = provider_for(path, request.value, body.value)
+    if provider is None or body.value is None:
+        return bool(body.value)
+    found = provider.response(body.value)
+    if found.error is not None or found.unread:
+        return bool(body.value)
+    out = found.output
+    return bool(out.text or out.reasoning or out.refusal or out.all_tool_calls() or out.other_parts)
+
+
 def _echoes(request: JsonObject, key: str, value: JsonValue) -> bool:
     return key in request and bool(request[key] == value) and type(request[key]) is type(value)
 

@@ -272,7 +272,7 @@ def _failures(
         )
     if wire.others:
         parts.notices.append(
-            Notice("repeated_record", f"{len(wire.others)} earlier records of {wire.call_id}", path, line, lossy=False)
+            Notice("repeated_record", f"{len(wire.others)} other records of {wire.call_id}", path, line, lossy=False)
         )
 
 

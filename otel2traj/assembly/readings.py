@@ -22,7 +22,7 @@ from ..pairing.witness import arguments_of, is_numbered
 from ..providers import Provider, model_in_path, provider_for
 from ..readers.histories import Body
 from .archive import Archive
-from .hydrate import read_head, task_call
+from .hydrate import read_head, stand_by_what_speaks, task_call
 
 ABB_FRAMEWORK: Final = "abb_framework"
 KEEP_BYTES: Final = 24 << 20
@@ -199,6 +199,8 @@ class Readings:
         if head.request is not None:
             _, request = self._archive.fetch_request(head.request)
         if head.response is not None:
+            if any(part.what == "response" for part in head.others):
+                stand_by_what_speaks(self._archive, head, request)
             _, response = self._archive.fetch_response(head.response)
         provider = provider_for(head.path, request.value, response.value)
         if provider is None:

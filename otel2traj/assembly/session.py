@@ -11,6 +11,7 @@ from typing import Final
 
 from ..errors import EvidenceError, NothingRecordedError, Otel2TrajError
 from ..evidence import Index
+from ..model.evidence import Notice
 from ..model.heads import SpanHead, WireHead
 from ..model.trajectory import Event, StepSink, Summary, drive
 from ..readers.attempt import Attempt, Layout, open_attempt
@@ -25,6 +26,7 @@ from .indexing import Progress, index_attempt
 from .loose_logs import notices_of, place_loose_logs
 from .plan import Plan, plan_steps
 from .readings import Readings
+from .untold import untold_calls
 
 
 @dataclass(slots=True)
@@ -35,6 +37,7 @@ class Conversation:
     wires: list[WireHead]
     heads: list[SpanHead]
     documents: Documents = field(default_factory=Documents)
+    notices: list[Notice] = field(default_factory=list)
 
 
 _NAMED: Final = 3
@@ -105,6 +108,8 @@ class BuildSession:
 
     def _build(self, conversation: Conversation) -> Iterator[Event]:
         plan = self.plan(conversation)
+        plan.notices.extend(conversation.notices)
+        plan.notices.extend(untold_calls(conversation.heads, plan, self.readings))
         ends = read_ends(self.archive, self.index, conversation.heads)
         builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, ends)
         return builder.run()
@@ -161,7 +166,7 @@ class BuildSession:
         if self.attempt.layout is not Layout.BARE:
             return [Conversation(None, wires, heads, documents)]
         return [
-            Conversation(part.name, part.wires, part.heads, part.documents(documents, self.readings))
+            Conversation(part.name, part.wires, part.heads, part.documents(documents, self.readings), part.notices)
             for part in split_conversations(self.index, wires, heads)
         ]
 

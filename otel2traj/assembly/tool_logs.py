@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..canonical import JsonObject, canonical_bytes
 from ..evidence import Index
 from ..model.evidence import Notice
@@ -16,6 +18,8 @@ from .combine import combine, exception_json
 from .evidence import execution_evidence, identity, interaction_id
 from .plan import Plan
 from .readings import Readings
+
+SILENCE: Final = "silence"
 
 
 class ToolLogs:
@@ -88,14 +92,16 @@ class ToolLogs:
     def _candidate(self, link: ToolLink, execution: Execution, witness: Witness) -> JsonObject:
         """An execution that may be the one: what is recorded of it, none of it a fact of the call."""
         reading = combine(self._readings.of(head) for head in execution.heads())
-        failed = reading.is_error if reading.is_error is not None else execution.head.failed
+        status, said_by = _outcome(execution, reading)
+        told: JsonObject = {"said_by": {"execution_status": said_by}} if said_by is not None else {}
         return {
             "in_scope": execution is link.in_scope,
             "witness": witness.to_json(),
             "tool_name": reading.tool_name,
             "input_arguments": reading.arguments,
             "outputs": reading.result if reading.result is not None else reading.error,
-            "execution_status": ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED,
+            "execution_status": status,
+            **told,
             **execution_evidence(self._archive, execution, self._index.logs_of, ()),
         }
 
@@ -109,19 +115,13 @@ class ToolLogs:
             self._notice("truncated_content", f"span {execution.head.span_id} holds {cut} only cut", execution.head)
             log.evidence["truncated"] = sorted(reading.truncated)
         log.outputs = reading.result if reading.result is not None else reading.error
-        finished = any(head.finished for head in heads)
-        failed = reading.is_error if reading.is_error is not None else execution.head.failed
-        if not finished:
+        log.execution_status, said_by = _outcome(execution, reading)
+        if not any(head.finished for head in heads):
             self._notice("unfinished_span", f"tool execution {execution.head.span_id} never ended", execution.head)
-        if not finished and (reading.result is None or reading.is_error is None):
-            log.execution_status = ExecutionStatus.NOT_OBSERVED
-        elif reading.is_error is None and reading.no_outcome and not failed:
+        elif log.execution_status is ExecutionStatus.NOT_OBSERVED:
             message = f"tool execution {execution.head.span_id}: no record tells whether it succeeded"
             at = notice_at("unknown_outcome", message, execution.head)
             self._notices.append(Notice("unknown_outcome", message, at.path, at.line, lossy=False))
-            log.execution_status = ExecutionStatus.NOT_OBSERVED
-        else:
-            log.execution_status = ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED
         log.exit_status = self._exit_status(execution, reading)
         beside = records_beside(self._archive, self._index, execution.head)
         log.evidence.update(execution_evidence(self._archive, execution, self._index.logs_of, beside))
@@ -130,13 +130,13 @@ class ToolLogs:
         failure = reading.failure if reading.failure is not None else {}
         if failure.get("error") is not None:
             log.evidence["error"] = failure["error"]
-        told = (
+        exception = (
             failure.get("exception") or exception_json(reading)
             if log.execution_status is ExecutionStatus.ERROR
             else None
         )
-        if told is not None:
-            log.evidence["exception"] = told
+        if exception is not None:
+            log.evidence["exception"] = exception
         if log.tool_call_id is None:
             log.tool_call_id = execution.tool_call_id()
         recorded = reading.arguments
@@ -148,8 +148,9 @@ class ToolLogs:
             log.tool_name = reading.tool_name
         elif reading.tool_name is not None and reading.tool_name != log.tool_name:
             log.evidence["recorded_name"] = reading.tool_name
-        if reading.said_by:
-            log.evidence["said_by"] = dict(sorted(reading.said_by.items()))
+        told_by = dict(reading.said_by) if said_by is None else {**reading.said_by, "execution_status": said_by}
+        if told_by:
+            log.evidence["said_by"] = dict(sorted(told_by.items()))
         if reading.extra:
             log.evidence["recorded"] = dict(sorted(reading.extra.items()))
 
@@ -163,6 +164,17 @@ class ToolLogs:
 
     def _notice(self, code: str, message: str, head: SpanHead) -> None:
         self._notices.append(notice_at(code, message, head))
+
+
+def _outcome(execution: Execution, reading: Reading) -> tuple[ExecutionStatus, str | None]:
+    """How an execution ended, and `silence` where that is drawn from a recorded end without a word of failure."""
+    failed = reading.is_error if reading.is_error is not None else execution.head.failed
+    if not any(head.finished for head in execution.heads()):
+        if reading.result is None or reading.is_error is None:
+            return ExecutionStatus.NOT_OBSERVED, None
+    elif reading.is_error is None and not failed:
+        return (ExecutionStatus.NOT_OBSERVED, None) if reading.no_outcome else (ExecutionStatus.SUCCEEDED, SILENCE)
+    return ExecutionStatus.ERROR if failed else ExecutionStatus.SUCCEEDED, None
 
 
 def notice_at(code: str, message: str, head: SpanHead) -> Notice:

@@ -6,13 +6,13 @@ from typing import Final
 
 LOSSY: Final = frozenset(
     (
-        "ambiguous_link", "dropped_attributes", "empty_source",
+        "ambiguous_link", "conversations_may_be_one", "dropped_attributes", "empty_source",
         "file_evidence_incomplete", "incomplete_response", "missing_payload",
         "missing_response", "missing_result",
         "missing_source", "second_source", "unread_folder", "observation_error", "otel_incomplete", "replay_incomplete",
         "source_grew", "source_shrank", "symlink_refused", "truncated_container", "truncated_content",
-        "truncated_record", "unfinished_span", "unread_body", "unreadable_document", "unreadable_line",
-        "unreadable_record", "unreadable_source", "unreadable_time",
+        "truncated_record", "unfinished_span", "unrecorded_model_calls", "unread_body", "unreadable_document",
+        "unreadable_line", "unreadable_record", "unreadable_source", "unreadable_time",
     )
 )  # fmt: skip
 """Codes that never stand in a complete trajectory; of the others it depends on the case."""
@@ -26,6 +26,8 @@ CODES: Final[dict[str, str]] = {
     "calls_may_stand_twice": "Wire calls and model spans that no identifier joins: some may be one call told twice, so"
     " that steps, tokens and costs may be counted twice.",
     "contradicted_join": "A wire call names a span that tells of another call; they are two steps.",
+    "conversations_may_be_one": "Two conversations bear one id of a call or a response, or one holds spans and the"
+    " other wire calls that name none: they may be one run, told in two trajectories.",
     "dialects_disagree": "Two dialects read different identifiers from one span; the first in precedence stands.",
     "dropped_attributes": "The SDK dropped attributes or events of a span at a limit.",
     "duplicate_span": "One span id was recorded twice with different content; the first stands.",
@@ -49,7 +51,8 @@ CODES: Final[dict[str, str]] = {
     "repeated_end": "A tool call whose end was recorded more than once; the last one stands.",
     "repeated_key": "An object of JSON names a member twice; the last one stands.",
     "repeated_tool_call": "One tool call id in more than one ACP session or Input: told apart, never linked across.",
-    "repeated_record": "A wire call has more than one request, response or error record; the last one stands.",
+    "repeated_record": "A wire call has more than one request, response or error record; the last one stands,"
+    " of responses the last one that says anything.",
     "replay_incomplete": "The replay archive says that it is not complete.",
     "skipped_records": "Records of another kind, such as metrics, in a file of spans; they are no evidence of a step.",
     "several_terminals": "A tool call names more than one terminal; the exit status is that of the last one.",
@@ -69,6 +72,7 @@ CODES: Final[dict[str, str]] = {
     "unknown_input": "No identifier tells which Input a step or a file change belongs to.",
     "unknown_operation": "A span holds a model's answer under an operation that no dialect knows; it is no step.",
     "unknown_outcome": "A tool ran and its result is recorded, but no record tells whether it succeeded.",
+    "unrecorded_model_calls": "An agent gave an answer in an Input of which no model call is recorded.",
     "unrecorded_tool_calls": "A model call stopped for tools, and no record tells which: the content was not recorded.",
     "unplaced_log_records": "Log records with messages of model calls bear no id of a recorded call; no step has them.",
     "unread_body": "The body of a response is of no known form; it is kept whole, and nothing was read of it.",

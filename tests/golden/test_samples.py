@@ -52,9 +52,14 @@ SAMPLES = {
     "adk_v1": Sample("dialects/google_adk_v1/google-adk-2.13", usage={**USAGE, "output_tokens": 28}),
     "agent_framework_default": Sample("dialects/agent_framework/agent-framework-1.23"),
     "agno_oi": Sample("dialects/openinference_agno/agno-1.0.15", INFERRED, usage=without(REASONING)),
-    # the two calls are two traces without a conversation id, and no tool is instrumented
+    # the two calls are two traces without a conversation id, and no tool is instrumented; that the second request
+    # reports the result of the first one's call shows that they may be one run
     "azure_ai_inference": Sample(
-        "dialects/azure_ai_inference/azure-ai-inference-1.0.0b9", UNTIED, usage=DETAILS, conversations=2
+        "dialects/azure_ai_inference/azure-ai-inference-1.0.0b9",
+        UNTIED,
+        usage=DETAILS,
+        status="partial",
+        conversations=2,
     ),
     "haystack": Sample("dialects/haystack/haystack-3.4.1", INFERRED),
     "langfuse": Sample("dialects/langfuse/langfuse-5.0.4", INFERRED, calls=1),
