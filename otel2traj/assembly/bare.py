@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from ..canonical import JsonObject
 from ..evidence import Index
@@ -128,7 +128,8 @@ def _input(ordinal: str, heads: list[SpanHead], readings: Readings) -> InputReco
         result["output"] = fold(answer)
     if root is not None and root.failed:
         result["status"] = "failed"
-    record.result = result or None
+    exported: Any = told[0].failure.get("result") if told and told[0].failure is not None else None
+    record.result = exported if isinstance(exported, dict) else result or None
     if record.prompt is None:
         asked = (head for head in heads if head.role is Role.MODEL_CALL and head.has_content)
         first = next((head for head in asked if purpose_of(head) is None), None)

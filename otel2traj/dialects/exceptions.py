@@ -16,7 +16,8 @@ from ..model.reading import Reading
 STATUS_ERROR: Final = 2
 _HTTP: Final = ("http.response.status_code", "http.status_code", "status_code")
 EXPORTED: Final = "otel2traj.failure"
-"""JSON: the failure of a step or an execution, as the trajectory has it that was written as OTLP."""
+"""JSON: the failure of a step or an execution, or `{"result"}` of an Input, as the trajectory has it that was written
+as OTLP."""
 CONTROL_FLOW: Final = frozenset(
     {"ParentCommand", "GraphInterrupt", "NodeInterrupt", "GraphBubbleUp", "GraphDelegate", "GeneratorExit"}
 )

@@ -17,7 +17,7 @@ from .jsonstream import text_of
 
 SCOPE = "otel2traj"
 _SPAN_KIND_INTERNAL, _SPAN_KIND_CLIENT = 1, 3
-_STATUS_ERROR = 2
+_STATUS_OK, _STATUS_ERROR = 1, 2
 
 
 class OtlpJson:
@@ -32,7 +32,8 @@ class OtlpJson:
         "Messages in the conventions' parts form, with parts the conventions lack under their recorded type.",
         "A step without times starts where the step before it did, so that the order stays.",
         "The provider's own usage object, several choices, hosted tool parts.",
-        "Inputs' results but for their errors, file changes, coverage, sources and warnings.",
+        "Inputs' file changes, the status of the run itself, coverage, sources and warnings.",
+        "A step that is of no Input: read back, it is of an Input of its own.",
     )
 
     def sink(self, out: BinaryIO) -> StepSink:
@@ -88,7 +89,10 @@ class _Sink:
 
     def end(self, summary: Summary) -> None:
         prompts = {item.ordinal: item.prompt for item in summary.inputs}
+        results: dict[str | None, JsonObject | None] = {item.ordinal: item.result for item in summary.inputs}
         ends = {item.ordinal: input_end(item, number) for number, item in enumerate(summary.inputs)}
+        for ordinal in results:
+            self._bounds.setdefault(ordinal, (self._time, self._time))  # an Input without a step has an end too
         for ordinal, bounds in self._bounds.items():
             attributes: JsonObject = {"gen_ai.operation.name": "invoke_agent"}
             if self._header.agent_id is not None:
@@ -100,9 +104,14 @@ class _Sink:
             if ordinal is not None:
                 attributes["otel2traj.input_ordinal"] = ordinal
             name = f"invoke_agent {self._header.agent_id}" if self._header.agent_id is not None else "invoke_agent"
+            told = results.get(ordinal)
+            if told is not None:
+                attributes["otel2traj.failure"] = dumps({"result": told}).decode("utf-8")
             own = self._id(16, "input", ordinal)
             span = self._raw_span(ordinal, own, "", name, _SPAN_KIND_INTERNAL, bounds, attributes)
             end = ends.get(ordinal) if ordinal is not None else None
+            if end is not None and end.status is EndStatus.SUCCEEDED:
+                span["status"] = {"code": _STATUS_OK}
             if end is not None and end.status not in (EndStatus.SUCCEEDED, EndStatus.NOT_RECORDED):
                 _fail(span, end.error, bounds[1])
             self._write([span])

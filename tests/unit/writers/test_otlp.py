@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 from otel2traj.api.source import drive
 from otel2traj.canonical import loads
 from otel2traj.model.link import ExecutionStatus
-from otel2traj.model.trajectory import SdkInput, Step, StepSink, StepStatus
+from otel2traj.model.trajectory import Collect, SdkInput, Step, StepSink, StepStatus
 from otel2traj.outcome import FailureKind, OutcomeReader
+from otel2traj.renderers.glance import ended_words
 from otel2traj.writers import WRITERS
 from tests.conftest import ROOT
 from tests.factory import not_observed, step, tool_log, trajectory
@@ -22,7 +24,14 @@ FAILED = (
     "acp-none-wirefail-sdkagent", "anthropic-traceloop-retry", "langgraph-toolerror",
     "openai-traceloop-wirefail-stream",
 )  # fmt: skip
-ATTEMPTS = [ROOT / "fixtures" / "attempts" / name / "attempt" for name in FAILED]
+SUCCEEDED = (
+    "abb-02-parallel-tools",
+    "abb-09-tool-only",
+    "abb-19a-replay-deltas",
+    "mcp-builtin-basic",
+    "pydanticai-builtin-twins",
+)
+ATTEMPTS = [ROOT / "fixtures" / "attempts" / name / "attempt" for name in FAILED + SUCCEEDED]
 
 
 def spans(*steps: Step) -> list[Any]:
@@ -72,19 +81,26 @@ def test_numbers_and_zero_counts_stay_numbers() -> None:
     assert "gen_ai.request.seed" not in got
 
 
-def _failures(path: Path, *more: StepSink) -> list[tuple[object, ...]]:
-    reader = OutcomeReader()
-    drive(path, reader, *more)
-    found = [one for one in reader.outcome.failures if one.kind is not FailureKind.AGENT]
-    return [(str(f.kind), f.code, f.message, f.http_status, f.exit_code, f.signal, f.stack, f.tool) for f in found]
+def _head(path: Path, *more: StepSink) -> tuple[Collect, list[tuple[object, ...]], tuple[object, ...]]:
+    """The run, its failures, and how it and each of its Inputs ended."""
+    run, reader = Collect(), OutcomeReader()
+    drive(path, run, reader, *more)
+    outcome = reader.outcome
+    found = [one for one in outcome.failures if one.kind is not FailureKind.AGENT]
+    failures = [(str(f.kind), f.code, f.message, f.http_status, f.exit_code, f.signal, f.stack, f.tool) for f in found]
+    return run, failures, (ended_words(outcome.ended), [(end.status, end.word) for end in outcome.inputs])
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda path: path.parent.name)
-def test_every_failure_comes_back(attempt: Path, tmp_path: Path) -> None:
+def test_every_failure_and_every_end_comes_back(attempt: Path, tmp_path: Path) -> None:
     file = tmp_path / "run.otlp.jsonl"
     with file.open("wb") as out:
-        told = _failures(attempt, WRITERS.get("otlp-json").sink(out))
-    assert _failures(file) == told
+        run, failures, ends = _head(attempt, WRITERS.get("otlp-json").sink(out))
+    _, failures_again, ends_again = _head(file)
+    assert failures_again == failures
+    lost = any(step.input_ordinal is None for step in run.trajectory.steps)  # what the format names as its losses
+    if not lost and "run_result" not in run.trajectory.header.metadata:
+        assert ends_again == ends
 
 
 def test_a_failed_input_is_an_error_of_its_root() -> None:
@@ -99,6 +115,24 @@ def test_a_failed_input_is_an_error_of_its_root() -> None:
         "exception.message": "too slow",
         "exception.stacktrace": "Traceback: slow",
     }
+
+
+def test_a_success_comes_back_also_of_an_input_without_a_step(tmp_path: Path) -> None:
+    items = [
+        SdkInput(
+            f"000{n}", "i", "Do it.", [1, 1] if n == 1 else None, {"status": "succeeded", "output": f"done {n}"}, []
+        )
+        for n in (1, 2)
+    ]
+    text = written("otlp-json", trajectory(step(1), inputs=items))
+    roots: list[Any] = [
+        line["resourceSpans"][0]["scopeSpans"][0]["spans"][0] for line in map(json.loads, text.splitlines()[1:])
+    ]
+    assert [root["status"] for root in roots] == [{"code": 1}, {"code": 1}]
+    (tmp_path / "run.jsonl").write_bytes(text)
+    run, _, ends = _head(tmp_path / "run.jsonl")
+    assert ends[0] == ("✓", "succeeded", "")
+    assert [item.result for item in run.trajectory.summary.inputs] == [item.result for item in items]
 
 
 def test_the_standards_own_attributes_say_it_too() -> None:
