@@ -32,10 +32,12 @@ def commands_page() -> str:
     import typer
 
     from otel2traj.cli.app import COMMANDS, app
+    from otel2traj.cli.verbosity import talk
 
     if not app.registered_commands and not app.registered_groups:
         for name in COMMANDS:
             import_module(f"otel2traj.cli.{name}").register(app)
+        talk(app)
     root = typer.main.get_command(app)
     lines = ["# Commands", "", "Exit codes: 0 clean, 1 findings or a failed build, 2 usage, 3 unreadable evidence,"]
     lines += ["4 refused, 5 a bug. Results go to stdout, remarks to stderr.", ""]

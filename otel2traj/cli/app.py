@@ -12,6 +12,7 @@ import typer
 from .. import __version__
 from .folders import spread
 from .guard import guarded
+from .verbosity import talk
 
 app = typer.Typer(
     name="otel2traj",
@@ -66,6 +67,7 @@ def run() -> None:
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
     for name in (asked,) if asked in COMMANDS else COMMANDS:  # every other one costs start-up and is not needed
         import_module(f".{name}", __package__).register(app)
+    talk(app)
     spread(app)
     gc.set_threshold(50_000, 20, 100)  # a build keeps what it makes, and makes no circles worth a search every moment
     if any("://" in word or word == "-" for word in sys.argv):

@@ -5,23 +5,31 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 import typer
 
-from ..errors import Otel2TrajError, UsageError
+from ..errors import EvidenceError, Otel2TrajError, UsageError
 from .door import commands_of
 
 SPREAD: Final = {
     "export": "",
     "ledger export": ".ledger.jsonl",
     "forensic export": ".forensic.json",
+    "forensic triage": ".forensic.json",
+    "forensic explain": "",
     "prov export": ".prov.json",
+    "prov validate": "",
     "validate": "",
 }
 """Commands that take a folder of runs, with the ending of the files that they write into the folder of `-o`."""
-_ARGUMENT: Final = {"validate": "file", "ledger export": "trajectory"}
+_ARGUMENT: Final = {"validate": "file", "prov validate": "file", "ledger export": "trajectory"}
+_SAY: Final = frozenset({"forensic explain", "prov validate", "validate"})
+"""Those that write no file."""
+_NAMED: Final = frozenset({"forensic explain", "prov validate"})
+"""Those whose words do not say of which run they are."""
 
 
 def spread(app: typer.Typer) -> None:
@@ -34,6 +42,8 @@ def spread(app: typer.Typer) -> None:
 def _each(callback: Any, command: str) -> Any:
     @functools.wraps(callback)
     def run(**values: Any) -> None:
+        from ..renderers.safe import inline
+
         key = _ARGUMENT.get(command, "path")
         folder = values.get(key)
         runs = list(_runs(folder, command)) if isinstance(folder, Path) and folder.is_dir() else []
@@ -41,7 +51,7 @@ def _each(callback: Any, command: str) -> Any:
             callback(**values)
             return
         output = values.get("output")
-        if command != "validate" and output is None:
+        if command not in _SAY and output is None:
             raise UsageError(f"{folder} is a folder of {len(runs)} runs", hint="name a folder for the files with -o")
         for key_of_one in ("aer", "sem", "evidence"):
             if values.get(key_of_one) is not None:
@@ -49,6 +59,8 @@ def _each(callback: Any, command: str) -> Any:
         codes = []
         for one in runs:
             more = {key: one} if output is None else {key: one, "output": _target(output, folder, one, command, values)}
+            if command in _NAMED:
+                print(f"{inline(one.relative_to(folder).as_posix())}:", flush=True)
             codes.append(_done(callback, {**values, **more}, one))
         sys.exit(max(codes) if set(codes) == {max(codes)} or max(codes) == 5 else 1)
 
@@ -61,12 +73,24 @@ def _runs(folder: Path, command: str) -> Iterator[Path]:
 
         yield from (file for file in sorted(folder.rglob("*.json*")) if is_stored(file))
         return
+    if command == "prov validate":
+        from ..api.validate import FileKind, kind_of
+
+        for file in sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".jsonl", ".provn")):
+            with suppress(EvidenceError):
+                if kind_of(file) in (FileKind.AER, FileKind.SEM, FileKind.PROV):
+                    yield file
+        return
     from ..api.compare import is_folder_of_runs
 
     if is_folder_of_runs(folder):
         from ..api.build import find_attempts
 
         yield from find_attempts(folder)
+    elif command in ("forensic triage", "forensic explain"):
+        from ..api.forensic import is_forensic
+
+        yield from (file for file in sorted(folder.rglob("*.json")) if is_forensic(file))
 
 
 def _target(output: Path, folder: Path, one: Path, command: str, values: dict[str, Any]) -> Path:

@@ -48,11 +48,11 @@ def info(
     if as_json:
         print(dumps_pretty(found).decode())
         return
-    for line in _lines(found):
+    for line in lines_of(found):
         print(inline(line))
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
+def lines_of(found: dict[str, Any]) -> list[str]:
     out = [f"layout {found['layout']}, {len(found['files'])} files read"]
     for file in found["files"]:
         if file["kind"] not in ("document", "payload"):

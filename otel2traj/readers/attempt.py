@@ -153,7 +153,7 @@ def open_attempt(path: Path) -> Attempt:
         kind = _kind(path) or SourceKind.OTLP_TRACES
         return Attempt(path.parent, Layout.BARE, [], [Source(path.name, kind, path)], alone=True)
     if not path.is_dir():
-        raise EvidenceError(f"there is no {path.name or path}", hint="give an attempt directory or a trace file")
+        raise EvidenceError(f"there is no {path}", hint="give an attempt directory or a trace file")
     for layout, base in _bases(path):
         attempt = _laid_out(path, layout, base)
         if attempt is not None:

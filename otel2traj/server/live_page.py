@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
+from ..api.build import find_attempts
 from ..api.view import bundles_of, places_of
 from ..canonical import JsonObject, dumps
-from ..errors import RefusedError, UsageError
+from ..errors import EvidenceError, RefusedError, UsageError
 from ..renderers.bundle import Bundle
 from ..renderers.page import packed_json, policy, write_live_page
 
@@ -219,8 +220,23 @@ class ViewServer:
         self._stop.set()
 
 
+def _expect(path: Path, inference: bool) -> None:
+    """Attempts and the folder of a receiver may have nothing in them yet; anything else must be readable."""
+    if not path.exists():
+        raise EvidenceError(f"there is no {path}", hint="give attempts, folders of them, traces or saved files")
+    if path.is_dir() and (find_attempts(path) or not places_of(path)):
+        return
+    bundles = list(bundles_of(path, raw=False, inference=inference))
+    if all(bundle.index["error"] is not None for bundle in bundles):
+        reason = bundles[0].index["error"]["message"] if bundles else f"nothing was recorded in {path}"
+        raise EvidenceError(reason, hint="start `otel2traj receive --out DIR` first, or give what was recorded")
+
+
 def serve(paths: list[Path], *, host: str, port: int, inference: bool, say: Callable[[str], None]) -> None:
-    """Serve the runs below `paths` until interrupted."""
+    """Serve the runs below `paths` until interrupted. Raises `EvidenceError` where nothing is there that is a run or
+    may become one."""
+    for path in paths:
+        _expect(path, inference)
     server = ViewServer(LiveRuns(paths, inference=inference), host=host, port=port)
     say(f"open {server.url} (Ctrl-C ends it)")
     server.run(say)

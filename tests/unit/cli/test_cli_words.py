@@ -99,3 +99,39 @@ def test_every_command_has_an_example_that_its_own_parser_takes() -> None:
             words = shlex.split(example)[1:]
             assert words[: len(name.split())] == name.split(), example
             command.make_context(name, words[len(name.split()) :])  # raises for a word that it does not know
+
+
+def test_quiet_leaves_errors_and_verbose_tells_what_is_read(tmp_path: Path) -> None:
+    built = tmp_path / "t.json"
+    quiet = otel2traj("build", ATTEMPT, "-o", built, "-q")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+    assert built.exists()
+    told = otel2traj("build", ATTEMPT, "-o", built, "-v").stderr
+    assert "steps/0001/otel.jsonl  otlp-json" in told
+    assert "tool calls by link: 2 enclosing_task, 2 tool_call_id" in told
+    assert "complete: 4 steps" in told
+    assert re.search(r"^took \d+\.\d\d s$", told, re.M)
+    (tmp_path / "junk").mkdir()
+    failed = otel2traj("build", tmp_path / "junk", "-o", tmp_path / "junk.json", "-q")
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("failed: nothing was recorded")
+    missing = otel2traj("show", "no/such", "-q")
+    assert (missing.returncode, missing.stderr.splitlines()[0]) == (3, "error: there is no no/such")
+    assert otel2traj("show", ATTEMPT, "-q", "-v").returncode == 2
+
+
+def test_two_runs_side_by_side_are_one_page_by_either_word(tmp_path: Path) -> None:
+    runs = [FIXTURES / "matching" / name for name in ("good.json", "bad.json")]
+    pages = [tmp_path / "view.html", tmp_path / "diff.html"]
+    assert otel2traj("view", *runs, "--diff", "-o", pages[0]).returncode == 1
+    assert otel2traj("diff", *runs, "--html", pages[1]).returncode == 1
+    assert pages[0].read_bytes() == pages[1].read_bytes()
+    assert b"There are 8 items." in pages[0].read_bytes()
+    assert otel2traj("view", runs[0], "--diff", "-o", pages[0]).returncode == 2
+
+
+def test_nothing_is_served_of_nothing(tmp_path: Path) -> None:
+    for path in (tmp_path / "nosuch", tmp_path):
+        done = otel2traj("view", "--serve", path)
+        assert done.returncode == 3
+        assert "error: " in done.stderr

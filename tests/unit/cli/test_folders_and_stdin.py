@@ -94,3 +94,21 @@ def test_a_trace_comes_in_by_standard_input() -> None:
 def test_nothing_at_all_is_no_run() -> None:
     done = otel2traj("show", "-")
     assert (done.returncode, b"standard input is empty" in done.stderr) == (3, True)
+
+
+def test_a_folder_is_diagnosed_explained_and_its_provenance_validated(folder: Path, tmp_path: Path) -> None:
+    ledgers = tmp_path / "ledgers"
+    assert otel2traj("forensic", "triage", folder, "-o", ledgers).returncode in (0, 1)
+    assert sorted(file.name for file in ledgers.iterdir()) == [f"{name}.forensic.json" for name in GOOD]
+    for runs, ending in ((folder, ""), (ledgers, ".forensic.json")):
+        told = otel2traj("forensic", "explain", runs)
+        assert told.returncode == 0, told.stderr
+        lines = told.stdout.decode().splitlines()
+        assert [line for line in lines if line.endswith(":") and line[:-1] in {f"{name}{ending}" for name in GOOD}]
+        assert sum(line.startswith("root cause") for line in lines) == 2
+    assert otel2traj("prov", "export", folder, "-o", tmp_path / "prov").returncode == 0
+    checked = otel2traj("prov", "validate", tmp_path / "prov", "--no-roundtrip")
+    assert checked.returncode == 0, checked.stderr
+    assert checked.stderr.count(b"0 failed") == 2
+    (tmp_path / "prov" / f"{GOOD[0]}.prov.json").write_text('{"prefix": {}, "entity": {"x:a": {}}}', encoding="utf-8")
+    assert otel2traj("prov", "validate", tmp_path / "prov", "--no-roundtrip").returncode == 1
