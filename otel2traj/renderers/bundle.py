@@ -19,7 +19,7 @@ from .. import prices
 from ..canonical import JsonObject, JsonValue, dumps
 from ..model.codec import coverage_to_json, sdk_input_to_json, step_to_json
 from ..model.trajectory import Header, Step, Summary
-from .glance import Glance, ended_words, gap_words, title
+from .glance import Glance, ended_words, gap_words, inputs_words, title
 from .index import step_row
 from .safe import value_text
 from .words import cost_words
@@ -152,7 +152,9 @@ class BundleSink:
                 "framework": self._header.framework,
             },
             "ended": [*ended_words(outcome.ended), outcome.ended.said_by],
+            "mixed": inputs_words(outcome),
             "answer": None if glance.answer is None else value_text(glance.answer),
+            "answer_of": glance.answer_of,
             "seconds": glance.seconds,
             "failures": len(outcome.failures),
             "unsure": len(outcome.unknowns),

@@ -45,6 +45,8 @@ class Glance:
     last: str | None = None
     answer: JsonValue = None
     """The text of the last answer."""
+    answer_of: str | None = None
+    """The Input that it answers, where that is known."""
     _reader: OutcomeReader = field(default_factory=OutcomeReader)
 
     def begin(self, header: Header) -> None:
@@ -69,7 +71,7 @@ class Glance:
             self.cost = amount if self.cost is None else self.cost + amount
         self.unpriced += why is not None
         if step.output.get("text") not in (None, ""):
-            self.answer = step.output["text"]
+            self.answer, self.answer_of = step.output["text"], step.input_ordinal
         self.first = self.first if self.first is not None else step.started_at
         ended = step.ended_at if step.ended_at is not None else step.started_at
         self.last = ended if ended is not None else self.last
@@ -79,9 +81,11 @@ class Glance:
         if not self.inference:
             for gap in self.outcome.unknowns:
                 gap.detail = None if gap.inferred else gap.detail
-        told = [item.result["output"] for item in summary.inputs if item.result and item.result.get("output")]
-        if told:
-            self.answer = told[-1]
+        told = [item for item in summary.inputs if item.result and item.result.get("output")]
+        if told and told[-1].result:
+            self.answer, self.answer_of = told[-1].result["output"], told[-1].ordinal
+        if len(summary.inputs) < 2:
+            self.answer_of = None
 
     @property
     def outcome(self) -> Outcome:
@@ -122,6 +126,17 @@ def ended_words(ended: Ended) -> tuple[str, str, str]:
 def _where(failure: Failure) -> str:
     kind = "" if failure.step_id is None else f"step {failure.step_id}: {failure.kind}: "
     return f"{kind}{failure.reason}" if failure.reason else kind.removesuffix(": ") or str(failure.kind)
+
+
+def inputs_words(outcome: Outcome) -> str | None:
+    """`input 0001 failed, 0002 succeeded`, where several Inputs did not all end alike; of many their numbers."""
+    words = [end.word if end.word is not None else str(end.status) for end in outcome.inputs]
+    if len(set(words)) < 2:
+        return None
+    if len(words) > 4:
+        counts = {word: words.count(word) for word in words}
+        return ", ".join(f"{n} {'input' if n == 1 else 'inputs'} {word}" for word, n in counts.items())
+    return "input " + ", ".join(f"{end.ordinal} {word}" for end, word in zip(outcome.inputs, words, strict=True))
 
 
 def total_cost(glance: Glance) -> str | None:

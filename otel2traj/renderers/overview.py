@@ -7,7 +7,7 @@ from ..model.trajectory import Header, SdkInput, Summary, TrajectoryStatus
 from ..outcome import EndStatus, Failure, Gap, GapKind
 from .beside import input_events
 from .blocks import Block, Head, Line, Quote, Tone, Words
-from .glance import Glance, ended_words, gap_words, recovery_words, title, total_cost
+from .glance import Glance, ended_words, gap_words, inputs_words, recovery_words, title, total_cost
 from .layout import joined
 from .safe import value_text
 from .words import ranges
@@ -32,12 +32,15 @@ def opening(header: Header, glance: Glance, summary: Summary, *, brief: bool = F
     if reason:
         head.append((f": {reason}" if words != "succeeded" else f", {reason}", Tone.PLAIN))
     listed = 3 if brief else LISTED
-    out: list[Block] = [Head(1, head), *_went_wrong(glance, listed), *_not_known(glance)]
+    mixed = inputs_words(glance.outcome)
+    each: list[Block] = [Line([(mixed, Tone.PLAIN)], 1)] if mixed is not None else []
+    out: list[Block] = [Head(1, head), *each, *_went_wrong(glance, listed), *_not_known(glance)]
     out.append(Head(2, [("the run", Tone.STRONG)]))
     out += [Line([("task", Tone.STRONG)], 1), Quote(_cut(title(header, summary), 200 if brief else 2000), 2)]
     if glance.answer is not None:
         answer = _cut(value_text(glance.answer), 200 if brief else 1000)
-        out += [Line([("answer", Tone.STRONG)], 1), Quote(answer, 2)]
+        which = "answer" if glance.answer_of is None else f"answer to input {glance.answer_of}"
+        out += [Line([(which, Tone.STRONG)], 1), Quote(answer, 2)]
     who = ", ".join(f"{name} ({count})" for name, count in glance.agents.items())
     out.append(Line([("agents ", Tone.DIM), (who if who else "none", Tone.NAME)], 1))
     out.append(Line([("totals ", Tone.DIM), (totals_words(glance), Tone.PLAIN)], 1))

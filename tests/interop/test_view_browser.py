@@ -595,6 +595,11 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Browser, page: str, addres
         assert browser.js("return document.documentElement.scrollWidth") <= 390
         wide = "return [...document.querySelectorAll('#detail *')].filter(n => n.offsetParent && n.getBoundingClientRect().right > 391 && !n.closest('.diff')).map(n => n.className || n.tagName)"  # noqa: E501
         assert browser.js(wide) == []
+        heading = "return document.getElementById('heading').getBoundingClientRect().top"
+        assert 0 <= browser.js(heading) < 400  # how it ended, or the step, stands above the list
+        browser.js("document.querySelectorAll('.row')[1].click()")
+        browser.until("step-2")
+        assert 0 <= browser.js(heading) < 700
     finally:
         browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

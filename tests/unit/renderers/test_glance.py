@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from otel2traj.model.trajectory import SdkInput
 from otel2traj.outcome import Ended, EndStatus, Failure, FailureKind
-from otel2traj.renderers.glance import Glance, ended_words, exit_words, total_cost
+from otel2traj.renderers.glance import Glance, ended_words, exit_words, inputs_words, total_cost
 from tests.factory import play, step, tool_log, trajectory
 from tests.unit.renderers.helpers import render
 
@@ -72,3 +73,24 @@ def test_costs_are_added_and_calls_without_a_price_are_counted() -> None:
 class _Played:
     def __init__(self, glance: Glance) -> None:
         self.begin, self.step, self.end = glance.begin, glance.add, glance.end
+
+
+def test_inputs_that_did_not_end_alike_are_told_with_the_answers_own() -> None:
+    def glance(*words: str | None) -> Glance:
+        found = Glance()
+        items = [
+            SdkInput(f"{n:04d}", "i", "Do it.", None, {"status": word} if word else None, [])
+            for n, word in enumerate(words, 1)
+        ]
+        run = trajectory(step(1, output={"text": "Done.", "tool_calls": []}), inputs=items)
+        found.begin(run.header)
+        found.add(run.steps[0])
+        found.end(run.summary)
+        return found
+
+    assert inputs_words(glance("failed", "succeeded").outcome) == "input 0001 failed, 0002 succeeded"
+    assert inputs_words(glance("succeeded", None).outcome) == "input 0001 succeeded, 0002 not recorded"
+    assert inputs_words(glance("failed", *["succeeded"] * 4).outcome) == "1 input failed, 4 inputs succeeded"
+    assert inputs_words(glance("failed", "failed").outcome) is None
+    assert glance("failed").answer_of is None
+    assert glance("failed", "succeeded").answer_of == "0001"
