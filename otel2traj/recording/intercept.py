@@ -35,7 +35,7 @@ def find_mitmdump() -> str:
     beside = Path(sys.executable).with_name("mitmdump")
     program = str(beside) if beside.exists() else shutil.which("mitmdump")
     if program is None:
-        raise UsageError("--proxy needs mitmproxy", hint="pip install 'otel2traj[proxy]', or pipx install mitmproxy")
+        raise UsageError("--proxy needs mitmproxy", hint="pipx install mitmproxy, or pip install 'otel2traj[proxy]'")
     return program
 
 

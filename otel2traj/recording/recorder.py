@@ -134,6 +134,8 @@ class Recorder:
         self._reserve.unlink(missing_ok=True)
         if self._wire.lost:
             self.remarks.append(f"{self._wire.lost} wire records could not be written")
+        if not self._wire.calls:
+            self.remarks.append("no model call was seen on the wire")
         if self._wire.passed:
             hosts = ", ".join(f"{host} ({count})" for host, count in sorted(self._wire.passed.items()))
             self.remarks.append(f"--proxy: passed and not kept, no model calls: {hosts}")

@@ -80,6 +80,7 @@ def test_wire_and_telemetry_are_one_exact_step_without_a_credential(tmp_path: Pa
     status, out, err = record(tmp_path, server.url, code, "--input", "say it")
     assert status == 0, err
     assert json.loads(out)["choices"][0]["message"]["content"] == TEXT
+    assert "no model call" not in err
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     trajectory = read(tmp_path, "trajectory.json")
     assert [step["source"] for step in trajectory["steps"]] == ["wire+framework"]
@@ -113,6 +114,7 @@ def test_the_user_s_own_settings_stay(tmp_path: Path, server: ModelServer) -> No
     _, out, err = record(tmp_path, server.url, code, env=own)
     assert out.startswith("console service.name=mine,otel2traj.attempt.id=run-")
     assert "OTEL_TRACES_EXPORTER is set" in err
+    assert "no model call was seen on the wire" in err
 
 
 def test_the_exit_code_is_the_command_s_own(tmp_path: Path, server: ModelServer) -> None:
