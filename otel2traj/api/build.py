@@ -203,13 +203,14 @@ _SHARES: Final = 8
 
 def _shared_out(job: _Job, jobs: int) -> Iterator[list[Built]]:
     """Build the shares, in worker processes where there are several, the results in their order."""
-    from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_all_start_methods, get_context
 
     numbers = range(len(job.shares))
     if jobs == 1 or len(numbers) < 2 or "fork" not in get_all_start_methods():
         yield from map(job.build, numbers)
         return
+    from concurrent.futures import ProcessPoolExecutor  # not before: it cannot be imported while Python ends
+
     _inherited.append(job)
     try:
         with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
