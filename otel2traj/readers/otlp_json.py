@@ -240,7 +240,10 @@ def _object(text: bytes) -> JsonObject:
 class OtlpJsonReader:
     name = "otlp-json"
     writer = "OTLP exporters, the Collector's file exporter, Java's logging exporter, Go's structs as plain JSON"
-    obtain = "`exporters: file:` in the Collector; `OTEL_TRACES_EXPORTER=otlp-json-file`; `otel2traj receive`"
+    obtain = (
+        "`exporters: file:` in the Collector, `OTEL_TRACES_EXPORTER=otlp-json-file`, `otel2traj receive`; lines, one"
+        " document, indented, run together or in arrays, behind a log prefix, in the names of before 2022"
+    )
     tried = "Collector 0.155.0, opentelemetry-exporter-otlp-json-file 0.66b1, JavaScript OTLP exporter 0.223"
     loses: str | None = None
 

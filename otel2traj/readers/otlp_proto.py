@@ -388,7 +388,10 @@ def _parse(kind: str, data: bytes) -> Any:
 class OtlpProtoReader:
     name = "otlp-proto"
     writer = "OTLP exporters over HTTP, the Collector's file exporter"
-    obtain = "`exporters: file: {format: proto}` in the Collector; saved request bodies"
+    obtain = (
+        "`exporters: file: {format: proto}` in the Collector, saved request bodies; one message, several run together,"
+        " with 4-byte or varint lengths"
+    )
     tried = "Collector 0.155.0"
     loses: str | None = None
 
