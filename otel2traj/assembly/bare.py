@@ -7,10 +7,9 @@ from typing import Any, Final
 
 from ..canonical import JsonObject
 from ..evidence import Index
-from ..messages import fold
+from ..messages import Message, fold
 from ..model.evidence import Notice
 from ..model.heads import Recorder, SpanHead, WireHead
-from ..model.message import Message
 from ..model.reading import Role
 from ..pairing.actors import purpose_of
 from ..pairing.retold_inputs import Same, join_retold_inputs

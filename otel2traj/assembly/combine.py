@@ -8,8 +8,7 @@ from operator import attrgetter
 from typing import Final
 
 from ..canonical import JsonObject
-from ..messages import all_tool_calls
-from ..model.message import Usage
+from ..messages import Usage, all_tool_calls
 from ..model.reading import Reading
 
 _OUTPUT: Final = frozenset({"text", "reasoning", "refusal", "tool_calls", "choices", "other_parts"})

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..evidence import Index
+from ..messages import ToolCall
 from ..model.heads import SpanHead
-from ..model.message import ToolCall
 from ..model.reading import Role
 from .readings import emitted
 

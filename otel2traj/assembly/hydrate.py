@@ -10,9 +10,9 @@ from ..dialects import langchain_dump
 from ..dialects.enclosing import enclosed_call, started_with
 from ..dialects.session_file import read_session
 from ..evidence import Index
+from ..messages import ToolCall
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead, WireHead
-from ..model.message import ToolCall
 from ..model.reading import ModelRequest, ModelResponse, Reading, Role
 from ..model.session import SessionRecord
 from ..providers import provider_for

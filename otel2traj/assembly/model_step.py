@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..canonical import JsonObject, JsonValue
-from ..messages import all_tool_calls
+from ..messages import Output, ToolCall, Usage, all_tool_calls
 from ..model.evidence import Notice
 from ..model.heads import ModelCall, SpanHead
-from ..model.message import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, Reading
 from ..model.trajectory import StepStatus
 from ..providers import model_in_path

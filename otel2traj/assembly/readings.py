@@ -10,11 +10,10 @@ from .. import dialects
 from ..canonical import sha256_canonical, sha256_hex
 from ..dialects.front import Seen
 from ..evidence import Index
-from ..messages import PartKind, all_tool_calls, calls_in
+from ..messages import Message, PartKind, ToolCall, all_tool_calls, calls_in
 from ..model.evidence import SpanRecord
 from ..model.heads import EmittedCall, Reported, Said, SpanHead, WireHead
 from ..model.link import Word
-from ..model.message import Message, ToolCall
 from ..model.reading import Reading, RequestGlance, Role
 from ..pairing.joins import NUMBERED
 from ..pairing.witness import arguments as compare_arguments

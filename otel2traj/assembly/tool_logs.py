@@ -6,10 +6,10 @@ from typing import Final
 
 from ..canonical import JsonObject, canonical_bytes
 from ..evidence import Index
+from ..messages import ToolCall
 from ..model.evidence import Notice
 from ..model.heads import Execution, ModelCall, SpanHead, ToolLink
 from ..model.link import ExecutionStatus, LinkStatus, Witness
-from ..model.message import ToolCall
 from ..model.reading import Reading
 from ..model.trajectory import Coverage, ToolLog
 from .acp import exit_status, records_beside

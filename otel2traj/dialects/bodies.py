@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import Message, Usage
 from ..messages.answer import output_of
 from ..messages.nested import decode, string
 from ..messages.reader import read_message, read_messages, system_value
-from ..model.message import Message, Usage
 from .draft import Draft, fill_usage
 from .langchain_dump import read_result, response_id
 from .table import count, finish

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..canonical import JsonValue
+from ..messages import Message, Output, Usage
 from ..messages.flat import Family, families
 from ..messages.nested import Decoded, at, decode
 from ..model.evidence import Notice
-from ..model.message import Message, Output, Usage
 from ..model.reading import Reading, Role
 
 OUTPUT_FIELDS = ("text", "reasoning", "refusal", "tool_calls", "finish_reason", "choices", "other_parts")

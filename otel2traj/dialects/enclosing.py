@@ -11,9 +11,9 @@ import re
 from typing import Final
 
 from ..canonical import JsonValue
+from ..messages import ToolCall
 from ..messages.nested import decode
 from ..model.evidence import SpanRecord
-from ..model.message import ToolCall
 from .tool_payload import call_input
 
 _INPUTS: Final = ("input.value", "traceloop.entity.input", "gen_ai.task.input", "gen_ai.prompt", "mlflow.spanInputs")

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..canonical import JsonValue
+from ..messages import ToolCall
 from ..messages.blocks import call_part
 from ..messages.nested import decode, string
 from ..model.evidence import LogRecord, SpanRecord
-from ..model.message import ToolCall
 from ..model.reading import Role
 from .base import Marks
 from .bodies import read_request, read_response

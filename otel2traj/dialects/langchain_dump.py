@@ -12,11 +12,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
-from ..messages import calls_in, text_part
+from ..messages import Message, ToolCall, calls_in, text_part
 from ..messages.answer import output_of
 from ..messages.nested import decode, ident, string
 from ..messages.reader import read_message, read_messages
-from ..model.message import Message, ToolCall
 from ..model.reading import Reading, Role
 from .draft import Draft
 from .table import finish

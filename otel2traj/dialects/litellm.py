@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ..canonical import JsonObject
+from ..messages import ToolCall
 from ..messages.flat import family
 from ..messages.nested import decode, decode_arguments, decode_repr, string
 from ..messages.reader import read_message
 from ..model.evidence import LogRecord, SpanRecord
-from ..model.message import ToolCall
 from ..model.reading import Role
 from .base import Marks
 from .bodies import read_request, read_response, usage_of

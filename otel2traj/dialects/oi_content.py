@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import Message, ToolCall
 from ..messages.answer import output_of
 from ..messages.nested import REDACTED, decode, ident, is_cut, literal, string
 from ..messages.reader import read_messages, system_value
-from ..model.message import Message, ToolCall
 from .bodies import read_response
 from .draft import Draft
 from .histories import decoded, tool_definitions

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..messages import Message
 from ..messages.flat import has_gap, message_object
-from ..model.message import Message
 from .draft import Draft
 from .histories import Told, of_fields
 

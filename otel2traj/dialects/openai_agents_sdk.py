@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from ..canonical import JsonObject, JsonValue
-from ..messages import PartKind
+from ..messages import Message, PartKind
 from ..messages.answer import output_of
 from ..messages.nested import MAX_REPR, decode, decode_repr
 from ..messages.reader import read_message, read_messages
 from ..model.evidence import LogRecord, SpanRecord
-from ..model.message import Message
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft

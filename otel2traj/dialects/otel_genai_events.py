@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
 from ..canonical import JsonValue
+from ..messages import Message
 from ..messages.answer import output_of
 from ..messages.nested import decode, ident
 from ..messages.reader import read_message
 from ..model.evidence import LogRecord, SpanRecord
-from ..model.message import Message
 from ..model.reading import Role
 from . import gen_ai_keys as keys
 from .base import Marks

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from ..canonical import JsonObject
+from ..messages import Message, ToolCall, Usage
 from ..messages.answer import output_of
 from ..messages.reader import read_messages
-from ..model.message import Message, ToolCall, Usage
 from ..model.reading import Reading, Role
 from ..model.session import SessionRecord, Told
 from .bodies import usage_of

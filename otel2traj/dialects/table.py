@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import Usage
 from ..messages.nested import at, decode, decode_arguments, ident, string
-from ..model.message import Usage
 from .draft import Draft
 
 Path = tuple[str, tuple[str, ...]]

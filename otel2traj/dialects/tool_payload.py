@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import ToolCall
 from ..messages.nested import decode, decode_arguments, decode_repr, ident, string
 from ..messages.parts import unwrapped
-from ..model.message import ToolCall
 
 
 class ToolResult(NamedTuple):

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ..canonical import JsonObject
+from ..messages import Message
 from ..messages.answer import output_of
 from ..messages.flat import family, has_gap
 from ..messages.nested import decode
 from ..model.evidence import LogRecord, SpanRecord
-from ..model.message import Message
 from ..model.reading import Role
 from . import traceloop_keys as keys
 from .base import Marks

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import Usage
 from ..messages.nested import decode
-from ..model.message import Usage
 from .table import count, make_usage
 
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from ..canonical import JsonError, JsonObject, JsonValue, loads_text
+from ..messages import Message, ToolCall
 from ..messages.blocks import call_part
 from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
-from ..model.message import Message, ToolCall
 from ..model.reading import Role
 from .base import Marks
 from .draft import Draft

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..canonical import JsonValue, dumps
+from ..messages import Message
 from ..messages.blobs import fold
 from ..messages.nested import REDACTED, decode
 from ..messages.reader import read_messages
-from ..model.message import Message
 from ..model.reading import Reading, Role
 
 _STATES: Final = ("messages", "inputs", "outputs", "input", "output", "update", "prompt", "query", "question", "result")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ..messages import ToolCall
 from ..model.evidence import Notice
 from ..model.heads import Part, Recorder, SpanHead, WireHead
-from ..model.message import ToolCall
 from ..model.reading import Role
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .answer import Output, ToolCall, Usage, all_tool_calls, output_of
 from .blobs import blob_line, fold, media_of
-from .blocks import call_part, flat_text, is_cut, read_block, read_parts, result_parts
+from .blocks import arguments_text, call_part, flat_text, is_cut, read_block, read_parts, result_parts
 from .conversation import (
     Conversation,
     emitted,
@@ -26,10 +26,11 @@ from .parts import (
     tool_call_part,
     unwrapped,
 )
-from .reader import read_message, read_messages, read_system, role_of, system_value
+from .reader import UNKNOWN, continues, read_message, read_messages, read_system, role_of, system_value
 
 __all__ = [
     "SPOKEN",
+    "UNKNOWN",
     "Conversation",
     "Media",
     "Message",
@@ -39,9 +40,11 @@ __all__ = [
     "ToolCall",
     "Usage",
     "all_tool_calls",
+    "arguments_text",
     "blob_line",
     "call_part",
     "calls_in",
+    "continues",
     "emitted",
     "flat_text",
     "fold",

@@ -241,11 +241,7 @@ def call_part(value: Value) -> Part:
     inner = value.get("tool_call")
     if isinstance(inner, dict):
         value = inner
-    function: Value = {}
-    for key in ("function", "custom"):
-        if isinstance(value.get(key), dict):
-            function = value[key]
-            break
+    function = _function_of(value)
     call_id = None
     for key in ("call_id", "id", "tool_call_id", "toolCallId", "toolUseId"):
         call_id = ident(value.get(key))
@@ -258,7 +254,21 @@ def call_part(value: Value) -> Part:
             break
     if name is None and isinstance(value.get("function"), str):
         name = value["function"]
-    arguments: JsonValue = None
+    arguments = _given(value, function)
+    custom = value.get("type") in ("custom", "custom_tool_call")
+    given = arguments if custom else decode_arguments(arguments)
+    return Part(PartKind.TOOL_CALL, id=call_id, name=name, value=given, raw=value)
+
+
+def _function_of(value: Value) -> Value:
+    for key in ("function", "custom"):
+        if isinstance(value.get(key), dict):
+            return value[key]  # type: ignore[no-any-return]
+    return {}
+
+
+def _given(value: Value, function: Value) -> JsonValue:
+    """The arguments of a call, wherever a spelling has them."""
     for holder, key in (
         (value, "arguments"),
         (function, "arguments"),
@@ -270,11 +280,16 @@ def call_part(value: Value) -> Part:
         (value, "tool_kwargs"),
     ):
         if holder.get(key) is not None:
-            arguments = holder[key]
-            break
-    custom = value.get("type") in ("custom", "custom_tool_call")
-    given = arguments if custom else decode_arguments(arguments)
-    return Part(PartKind.TOOL_CALL, id=call_id, name=name, value=given, raw=value)
+            return holder[key]  # type: ignore[no-any-return]
+    return None
+
+
+def arguments_text(call: Part) -> str:
+    """The arguments of a call as the model wrote them, where they were recorded as text; else as JSON."""
+    raw = call.raw
+    given = _given(raw, _function_of(raw)) if isinstance(raw, dict) else None
+    text = given if isinstance(given, str) else call.value
+    return text if isinstance(text, str) else dumps({} if text is None else text).decode("utf-8", "surrogatepass")
 
 
 def _response(value: Value) -> Parts:

@@ -62,7 +62,8 @@ def read_recorded(value: JsonValue) -> list[Message]:
     if isinstance(value, dict):
         word = value.get("role")
         part = Part(PartKind.OTHER, raw=value)
-        return [Message(word if isinstance(word, str) and word else UNKNOWN, [part] if len(value) > 1 else [])]
+        says = any(item not in (None, "", [], {}) for key, item in value.items() if key != "role")
+        return [Message(word if isinstance(word, str) and word else UNKNOWN, [part] if says else [])]
     return [Message(UNKNOWN, [Part(PartKind.OTHER, raw=value)])]
 
 

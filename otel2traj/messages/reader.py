@@ -103,6 +103,12 @@ def is_item(value: JsonValue) -> bool:
     return isinstance(value, dict) and "role" not in value and item_role(value.get("type")) is not None
 
 
+def continues(value: JsonValue) -> bool:
+    """Whether a recorded message may be a piece of the one before it: an item of OpenAI Responses, with a role or
+    without."""
+    return is_item(value) or (isinstance(value, dict) and value.get("type") == "message")
+
+
 def _is_pair(value: JsonValue) -> bool:
     """LangChain's `("user", "text")`."""
     return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and value[0].lower() in ROLES

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import Message, Output, ToolCall, Usage
 from .evidence import Notice
-from .message import Message, Output, ToolCall, Usage
 
 
 class Role(StrEnum):

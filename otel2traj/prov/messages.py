@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..canonical import JsonObject
+from ..messages import PartKind, read_recorded
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Step, ToolLog
 from ..model.unknown import UnknownReason
@@ -18,7 +19,6 @@ from .state import State
 _PARTS: Final = ("reasoning", "text", "refusal")
 _INFERRED: Final = ("reported_result", "name_arguments", "name")
 _CALL: Final = (("call_id", "call_id"), ("name", "name"), ("arguments", "arguments"))
-_CALL_ID_KEYS: Final = frozenset({"id", "tool_call_id", "tool_use_id", "call_id"})
 
 
 @dataclass(slots=True)
@@ -242,17 +242,12 @@ def candidates(log: ToolLog) -> list[JsonObject]:
     return [one for one in found or () if isinstance(one, dict) and isinstance(one.get("interaction_id"), str)]
 
 
-def call_ids(value: Any, depth: int = 0) -> Iterator[str]:
-    """Every string under a key that holds tool call ids in one of the providers' message forms."""
-    if depth > 8:
-        return
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if isinstance(item, str):
-                if key in _CALL_ID_KEYS:
-                    yield item
-            else:
-                yield from call_ids(item, depth + 1)
-    elif isinstance(value, list):
-        for item in value:
-            yield from call_ids(item, depth + 1)
+def call_ids(message: Any) -> Iterator[str]:
+    """The ids of the tool calls and of the results in a recorded message, whatever its shape."""
+    for found in read_recorded(message):
+        for part in found.parts:
+            if part.kind in _OF_TOOLS and part.id is not None:
+                yield part.id
+
+
+_OF_TOOLS: Final = (PartKind.TOOL_CALL, PartKind.TOOL_RESULT)

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from ..canonical import JsonObject, loads
 from ..errors import EvidenceError
+from ..messages import PartKind, read_recorded
 from ..model.unknown import EvidenceClass
 from ..registry import Registry
 from . import versions
@@ -34,8 +35,6 @@ _ROLE: Final = {
 }
 _BY_ROLE: Final = {"system": "operator", "user": "user", "assistant": "model", "tool": "external"}
 _INPUT_OUTCOME: Final = {"succeeded": "succeeded", "completed": "succeeded", "failed": "failed"}
-_RESULT_TYPES: Final = frozenset({"tool_result", "tool_call_response", "function_call_output", "toolResult"})
-_RESULT_KEYS: Final = frozenset({"functionResponse", "function_response", "toolResult"})
 
 
 def read_lines(lines: Iterable[bytes]) -> Iterator[JsonObject]:
@@ -86,15 +85,9 @@ def role_of(message: JsonObject) -> str:
     return "other"
 
 
-def reports_result(content: Any, depth: int = 0) -> bool:
-    """Whether a message's content holds a tool result, in one of the providers' forms."""
-    if isinstance(content, dict):
-        if content.get("type") in _RESULT_TYPES or not _RESULT_KEYS.isdisjoint(content):
-            return True
-        return depth < 3 and any(reports_result(content.get(key), depth + 1) for key in ("content", "parts"))
-    if isinstance(content, list):
-        return any(reports_result(item, depth + 1) for item in content)
-    return False
+def reports_result(message: Any) -> bool:
+    """Whether a recorded message, whatever its shape, holds the result of a tool."""
+    return any(part.kind is PartKind.TOOL_RESULT for found in read_recorded(message) for part in found.parts)
 
 
 class Default:

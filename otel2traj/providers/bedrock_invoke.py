@@ -7,7 +7,7 @@ bodies are those of their own APIs.
 from __future__ import annotations
 
 from ..canonical import JsonObject, JsonValue
-from ..model.message import Output, Usage
+from ..messages import Output, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
 from .shape import choice_of, count, glance_of, joined, obj, objs, split_request, unread

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ..canonical import JsonObject, JsonValue
-from ..model.message import Output, ToolCall, Usage
+from ..messages import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
 from .shape import (

@@ -6,7 +6,7 @@ https://github.com/ollama/ollama/blob/v0.12.6/docs/api.md
 from __future__ import annotations
 
 from ..canonical import JsonObject, JsonValue
-from ..model.message import Output, ToolCall, Usage
+from ..messages import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
 from .shape import (

@@ -6,7 +6,7 @@ https://platform.openai.com/docs/api-reference/completions (API v1).
 from __future__ import annotations
 
 from ..canonical import JsonObject, JsonValue
-from ..model.message import Output
+from ..messages import Output
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .openai_chat import usage_of
 from .rest import Taken, broken, carry, keep

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..canonical import JsonError, JsonObject, JsonValue, loads, sha256_canonical
-from ..model.message import Output, ToolCall, Usage
+from ..messages import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, ResponseGlance
 
 

@@ -6,7 +6,7 @@ https://huggingface.github.io/text-generation-inference/ (version 3).
 from __future__ import annotations
 
 from ..canonical import JsonObject, JsonValue
-from ..model.message import Output, Usage
+from ..messages import Output, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
 from .shape import count, glance_of, joined, obj, objs, string, unread

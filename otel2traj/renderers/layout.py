@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..canonical import JsonObject, JsonValue
+from ..messages import emitted
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Step, StepKind, StepStatus, ToolLog
 from ..outcome import step_failures
@@ -11,7 +12,7 @@ from .beside import beside_answer, beside_tool
 from .blocks import Block, Head, Line, Quote, Say, Tone, Words
 from .glance import exit_words
 from .history import History
-from .messages import Piece, PieceKind, media_words, read_message, read_part
+from .messages import Piece, PieceKind, media_words, pieces_of, read_said
 from .safe import value_text
 from .select import exit_failed
 from .words import KEEP, clock, cost_of, cost_words, place_words, request_text, seconds, truncate_middle, usage_words
@@ -200,14 +201,15 @@ def _short_request(step: Step) -> list[Block]:
 
 
 def message_blocks(message: JsonValue, number: int) -> list[Block]:
-    said = read_message(message)
-    name = "" if said.name is None else f" {said.name}"
-    out: list[Block] = [Line([(f"{number} ", Tone.DIM), (said.role + name, Tone.STRONG)], 1)]
-    if not said.pieces:
-        out.append(Line([("(empty)", Tone.DIM)], 2))
-    for piece in said.pieces:
-        out += _piece(piece)
-    return out
+    out: list[Block] = []
+    for said in read_said(message):
+        name = "" if said.name is None else f" {said.name}"
+        out.append(Line([(f"{number} ", Tone.DIM), (said.role + name, Tone.STRONG)], 1))
+        if not said.pieces:
+            out.append(Line([("(empty)", Tone.DIM)], 2))
+        for piece in said.pieces:
+            out += _piece(piece)
+    return out or [Line([(f"{number} ", Tone.DIM), ("(empty)", Tone.DIM)], 1)]
 
 
 def _piece(piece: Piece) -> list[Block]:
@@ -242,12 +244,10 @@ def _answer(step: Step) -> list[Block]:
         if output.get(key) is not None:
             out += [Line([(key.replace("_", " "), Tone.STRONG)], 1), Quote(value_text(output[key]), 2, "json")]
     out += _stack(step.evidence, 1)
-    calls = output.get("tool_calls")
     logged = {log.tool_call_id for log in step.tool_logs}
-    for call in calls if isinstance(calls, list) else []:
-        piece = read_part({"type": "tool_call", **call}) if isinstance(call, dict) else read_part(call)
-        if piece.id not in logged:
-            out += _piece(piece)
+    for call in emitted(output):
+        if call.id not in logged:
+            out += [block for piece in pieces_of(call) for block in _piece(piece)]
     others = output.get("other_parts")
     for part in others if isinstance(others, list) else []:
         out += [Line([("other part of the answer", Tone.DIM)], 1), Quote(value_text(part), 2, "json")]
@@ -273,10 +273,7 @@ def response_text(step: Step) -> str:
             said.append(value_text(output[key]))
     if not said and output.get("reasoning") not in (None, ""):
         said.append(value_text(output["reasoning"]))
-    calls = output.get("tool_calls")
-    for call in calls if isinstance(calls, list) else []:
-        if isinstance(call, dict):
-            said.append(f"call {call.get('name')} {value_text(call.get('arguments'))}")
+    said += [f"call {call.name} {value_text(call.value)}" for call in emitted(output)]
     if output.get("wire_error") is not None:
         said.append(f"[wire error] {value_text(output['wire_error'])}")
     if step.kind is StepKind.TOOL_ONLY:

@@ -5,15 +5,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..canonical import JsonError, JsonObject, JsonValue, dumps, loads
-from ..messages import fold, media_of
+from ..canonical import JsonError, JsonObject, JsonValue, loads
+from ..messages import (
+    UNKNOWN,
+    Media,
+    Message,
+    Part,
+    PartKind,
+    arguments_text,
+    continues,
+    emitted,
+    fold,
+    read_instructions,
+    read_parts,
+    read_request,
+)
 from .jsonstream import text_of
-
-_ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": "tool"}
-_TEXT = ("text", "input_text", "output_text")
-_KEPT = ("image_url", "input_audio", "file")
-_CALLS = ("tool_use", "tool_call", "function_call", "custom_tool_call", "tool-call")
-_RESULTS = ("tool_result", "tool_call_response", "function_call_output", "custom_tool_call_output", "tool-result")
 
 
 @dataclass(slots=True)
@@ -24,7 +31,7 @@ class Spoken:
     content: list[JsonValue] = field(default_factory=list)
     """Texts, and parts that a chat message can hold as they are."""
     calls: list[JsonObject] = field(default_factory=list)
-    results: list[tuple[JsonValue, JsonValue]] = field(default_factory=list)
+    results: list[Part] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     name: str | None = None
 
@@ -40,21 +47,19 @@ class Chat:
 def chat_of(request: JsonObject) -> Chat:
     """The messages of a step's input, with a system that stood apart first."""
     chat = Chat()
-    system = request.get("system")
-    if system is not None:
-        spoken = Spoken("system")
-        _content(spoken, system.get("parts", system) if isinstance(system, dict) else system, chat.problems)
-        _emit(spoken, chat, merge=False)
-    messages = request.get("messages")
-    if has_cut(messages) or has_cut(system):
+    given = request.get("messages")
+    recorded = given if isinstance(given, list) else [] if given is None else [given]
+    instructions = read_instructions(request.get("system"))
+    if instructions:
+        _emit(_spoken(Message("system", instructions), chat.problems), chat, merge=False)
+    if has_cut(recorded) or has_cut(request.get("system")):
         chat.problems.append("content.truncated")
-    for message in messages if isinstance(messages, list) else []:
-        if isinstance(message, str):
-            chat.messages.append({"role": "user", "content": message})
-        elif isinstance(message, dict):
-            _message(message, chat)
-        else:
-            chat.problems.append("message.unknown")
+    for message in read_request(recorded):
+        if message.role == UNKNOWN:
+            chat.problems.append(f"message.{_kind(message.parts[0]) if message.parts else UNKNOWN}")
+            continue
+        merge = message.at is not None and continues(recorded[message.at])
+        _emit(_spoken(message, chat.problems), chat, merge=merge)
     return chat
 
 
@@ -78,7 +83,7 @@ def answer_of(output: JsonObject) -> JsonObject:
     out: JsonObject = {"role": "assistant", "content": None if text is None else text_of(text)}
     if isinstance(output.get("refusal"), str):
         out["refusal"] = output["refusal"]
-    calls = [_call(call.get("id"), call.get("name"), call.get("arguments")) for call in calls_of(output)]
+    calls = [_call(call) for call in emitted(output)]
     if calls:
         out["tool_calls"] = calls
     return out
@@ -131,97 +136,47 @@ def _function(source: JsonObject) -> JsonObject:
     return {"type": "function", "function": function}
 
 
-def _call(call_id: JsonValue, name: JsonValue, arguments: JsonValue) -> JsonObject:
-    text = arguments if isinstance(arguments, str) else dumps({} if arguments is None else arguments).decode("utf-8")
-    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
+def _call(call: Part) -> JsonObject:
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments_text(call)}}
 
 
-def _message(message: JsonObject, chat: Chat) -> None:
-    kind = message.get("type")
-    if kind == "item_reference":
-        chat.problems.append("message.item_reference")
-        return
-    item = "role" not in message and isinstance(kind, str)
-    role = message.get("role", "user" if isinstance(kind, str) and kind in _RESULTS else "assistant")
-    spoken = Spoken(_ROLES.get(str(role), str(role)))
-    spoken.name = message["name"] if isinstance(message.get("name"), str) and not item else None
-    if item:
-        _block(spoken, message, chat.problems)
-    else:
-        _content(spoken, message.get("parts", message.get("content")), chat.problems)
-        emitted = message.get("tool_calls")
-        for call in emitted if isinstance(emitted, list) else []:
-            function = call.get("function") if isinstance(call, dict) else None
-            source = function if isinstance(function, dict) else call if isinstance(call, dict) else {}
-            call_id = call.get("id") if isinstance(call, dict) else None
-            spoken.calls.append(_call(call_id, source.get("name"), source.get("arguments", source.get("args"))))
-        if spoken.role == "tool" and not spoken.results:
-            spoken.results.append((message.get("tool_call_id"), _lone(spoken.content)))
-            spoken.content = []
-        for key in ("reasoning_content", "reasoning"):
-            if isinstance(message.get(key), str):
-                spoken.reasoning.append(message[key])
-                break
-    _emit(spoken, chat, merge=item or kind == "message")
+def _spoken(message: Message, problems: list[str]) -> Spoken:
+    spoken = Spoken(message.role, name=message.name)
+    for part in message.parts:
+        if part.kind is PartKind.TOOL_CALL and not part.hosted:
+            spoken.calls.append(_call(part))
+        elif part.kind is PartKind.TOOL_RESULT and not part.hosted:
+            spoken.results.append(part)
+        elif part.kind is PartKind.REASONING:
+            spoken.reasoning += [] if part.text is None else [text_of(part.said)]
+        elif part.text is not None:
+            spoken.content.append(text_of(part.said))
+        elif (held := _media(part)) is not None:
+            spoken.content.append(held)
+        elif part.stands:
+            problems.append(f"content.{_kind(part)}")
+    return spoken
 
 
-def _content(spoken: Spoken, content: JsonValue, problems: list[str]) -> None:
-    if isinstance(content, list):
-        for block in content:
-            _block(spoken, block, problems)
-    elif content is not None:
-        _block(spoken, content, problems)
+def _kind(part: Part) -> str:
+    """The producer's own word for a part that a chat message has no place for."""
+    word = part.raw.get("type") if isinstance(part.raw, dict) else None
+    return word if isinstance(word, str) else UNKNOWN
 
 
-def _block(spoken: Spoken, block: JsonValue, problems: list[str]) -> None:
-    if isinstance(block, str):
-        spoken.content.append(block)
-        return
-    if not isinstance(block, dict):
-        problems.append("content.unknown")
-        return
-    kind = block.get("type")
-    call = next(
-        (block[k] for k in ("functionCall", "function_call", "toolUse") if isinstance(block.get(k), dict)), None
-    )
-    reply = next(
-        (block[k] for k in ("functionResponse", "function_response", "toolResult") if isinstance(block.get(k), dict)),
-        None,
-    )
-    if kind in _CALLS:
-        call_id = _first(block, "call_id", "tool_use_id", "toolCallId", "id")
-        spoken.calls.append(
-            _call(call_id, _first(block, "name", "toolName"), _first(block, "arguments", "input", "args"))
-        )
-    elif kind in _RESULTS:
-        call_id = _first(block, "tool_use_id", "call_id", "toolCallId", "id")
-        spoken.results.append((call_id, _first(block, "content", "response", "result", "output")))
-    elif call is not None:
-        arguments = _first(call, "args", "input")
-        spoken.calls.append(_call(_first(call, "id", "toolUseId"), call.get("name"), arguments))
-    elif reply is not None:
-        spoken.results.append((_first(reply, "id", "toolUseId"), _first(reply, "response", "content")))
-    elif kind in ("thinking", "reasoning", "redacted_thinking") or block.get("thought") is True:
-        spoken.reasoning += _thoughts(block)
-    elif kind in _TEXT or (kind is None and isinstance(block.get("text"), str)):
-        spoken.content.append(text_of(_first(block, "text", "content")))
-    elif kind == "message":
-        _content(spoken, block.get("content"), problems)
-    elif kind == "refusal":
-        spoken.content.append(text_of(_first(block, "refusal", "content")))
-    elif kind in _KEPT:
-        spoken.content.append(block)
-    elif (part := _media(block)) is not None:
-        spoken.content.append(part)
-    else:
-        problems.append(f"content.{kind if isinstance(kind, str) else 'unknown'}")
-
-
-def _media(block: JsonObject) -> JsonObject | None:
+def _media(part: Part) -> JsonObject | None:
     """A picture, sound or document of any recorded shape as a part of a chat message; None where that has no place."""
-    media = media_of(block)
-    if media is None:
-        return None
+    if _kind(part) in _KEPT:
+        return part.raw if isinstance(part.raw, dict) else None
+    media = part.media
+    return None if media is None else _media_part(media)
+
+
+_KEPT = ("image_url", "input_audio", "file")
+"""Parts that are those of a chat message already."""
+
+
+def _media_part(media: Media) -> JsonObject | None:
     mime = media.mime_type or ""
     if media.modality == "image" and (media.data or media.uri):
         url = media.uri if media.data is None else f"data:{mime or 'image/png'};base64,{media.data}"
@@ -239,22 +194,6 @@ def _media(block: JsonObject) -> JsonObject | None:
 _SOUNDS = {"wav": "wav", "x-wav": "wav", "wave": "wav", "mp3": "mp3", "mpeg": "mp3"}
 
 
-def _first(block: JsonObject, *keys: str) -> JsonValue:
-    for key in keys:
-        value: JsonValue = block.get(key)
-        if value is not None:
-            return value
-    return None
-
-
-def _thoughts(block: JsonObject) -> list[str]:
-    found = [block[key] for key in ("thinking", "text", "content") if isinstance(block.get(key), str)]
-    for part in block.get("summary") or [] if isinstance(block.get("summary"), list) else []:
-        if isinstance(part, dict) and isinstance(part.get("text"), str):
-            found.append(part["text"])
-    return found
-
-
 def _lone(content: list[JsonValue]) -> JsonValue:
     """Texts alone are one text; with other parts between them the list stays."""
     if all(isinstance(part, str) for part in content):
@@ -262,21 +201,16 @@ def _lone(content: list[JsonValue]) -> JsonValue:
     return [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
 
 
-def _result_text(value: JsonValue) -> str:
-    if isinstance(value, list) and value and all(_is_text(part) for part in value):
-        return "".join(part if isinstance(part, str) else text_of(_first(part, "text", "content")) for part in value)
-    return text_of(fold(value))
-
-
-def _is_text(part: JsonValue) -> bool:
-    if isinstance(part, str):
-        return True
-    return isinstance(part, dict) and (part.get("type") in _TEXT or set(part) == {"text"})
+def _result_text(result: Part) -> str:
+    inside = read_parts(result.value) if isinstance(result.value, list) else []
+    if inside and all(part.kind is PartKind.TEXT for part in inside):
+        return "".join(text_of(part.said) for part in inside)
+    return text_of(fold(result.answer))
 
 
 def _emit(spoken: Spoken, chat: Chat, *, merge: bool) -> None:
-    for call_id, result in spoken.results:
-        chat.messages.append({"role": "tool", "tool_call_id": call_id, "content": _result_text(result)})
+    for result in spoken.results:
+        chat.messages.append({"role": "tool", "tool_call_id": result.id, "content": _result_text(result)})
     if spoken.role == "tool" or not (spoken.content or spoken.calls or spoken.reasoning or not spoken.results):
         return
     last = chat.messages[-1] if chat.messages else {}

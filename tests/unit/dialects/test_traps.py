@@ -10,8 +10,8 @@ import pytest
 from otel2traj import dialects
 from otel2traj.dialects import langchain_dump
 from otel2traj.dialects.usage import provider_usage
+from otel2traj.messages import Usage
 from otel2traj.model.evidence import EvidenceRef, LogRecord, SpanEvent, SpanRecord
-from otel2traj.model.message import Usage
 from otel2traj.model.reading import Role
 
 REF = EvidenceRef("otel.jsonl", 0, 0, 1)

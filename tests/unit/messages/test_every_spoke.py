@@ -14,6 +14,8 @@ from otel2traj.messages import Message, Part, PartKind, read_conversation, resul
 from otel2traj.model.evidence import EvidenceRef, SpanRecord
 from otel2traj.model.trajectory import Step
 from otel2traj.providers import PROVIDERS
+from otel2traj.renderers.messages import read_said
+from otel2traj.writers.chat_messages import arguments_object, chat_of
 from tests.conftest import ROOT
 from tests.factory import step
 
@@ -118,6 +120,42 @@ def test_a_providers_answer_reads_the_same(name: str) -> None:
     told = read_conversation({}, output_json(output)).answer
     assert told is not None
     assert view([told])[0] == case["answer"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_text_and_page_show_every_part(name: str) -> None:
+    case = CASES[name]
+    said = [one for item in case["messages"] for one in read_said(item)]
+    shown = [(one.role, piece.kind.value, piece.id, piece.value) for one in said for piece in one.pieces]
+    for message in case["expected"]:
+        for part in message["parts"]:
+            ((kind, told),) = [(key, part[key]) for key in part if key in ("text", "refusal", "call", "result")] or [
+                ("other", None)
+            ]
+            if kind in ("text", "refusal"):
+                assert (message["role"], kind, None, told) in shown
+            elif kind == "call":
+                assert (message["role"], "tool call", told["id"], told["arguments"]) in shown
+            elif kind == "result":
+                found = [value for role, what, of, value in shown if (what, of) == ("tool result", told["id"])]
+                assert told.get("value", found[0] if found else None) in found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_chat_export_holds_every_call_and_every_result_once(name: str) -> None:
+    case = CASES[name]
+    chat = chat_of({"messages": case["messages"]})
+    calls = [call for message in chat.messages for call in message.get("tool_calls", ())]
+    results = [message["tool_call_id"] for message in chat.messages if message["role"] == "tool"]
+    parts = [part for message in case["expected"] for part in message["parts"] if not part.get("hosted")]
+    wanted = [part["call"] for part in parts if "call" in part]
+    assert [(call["id"], call["function"]["name"]) for call in calls] == [(one["id"], one["name"]) for one in wanted]
+    for call, one in zip(calls, wanted, strict=True):
+        text = call["function"]["arguments"]
+        assert one["arguments"] in (text, arguments_object(text)) or (one["arguments"] is None and text == "{}")
+    assert results == [part["result"]["id"] for part in parts if "result" in part]
+    texts = "\n".join(str(message.get("content")) for message in chat.messages)
+    assert all(part["text"] in texts for part in parts if "text" in part and "\n" not in part["text"])
 
 
 def output_json(output: Any) -> dict[str, Any]:

@@ -144,7 +144,6 @@ def test_what_cannot_be_carried_is_told() -> None:
     assert chat_of({"messages": [{"role": "user", "content": blocks}, 7]}).problems == [
         "content.truncated",
         "content.document",
-        "content.unknown",
         "message.unknown",
     ]
 
