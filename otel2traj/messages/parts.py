@@ -171,6 +171,12 @@ class Message:
             out["finish_reason"] = self.finish_reason
         return out
 
+    @property
+    def speaker(self) -> str | None:
+        """The name that the recorded message gives whoever speaks; a tool's name stands on its result."""
+        told = None if self.raw is None or self.role == "tool" else self.raw.get("name")
+        return self.name or (told if isinstance(told, str) else None)
+
     def texts(self) -> list[str]:
         return [part.text for part in self.parts if part.kind is PartKind.TEXT and part.text is not None]
 

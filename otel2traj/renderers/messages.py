@@ -46,7 +46,7 @@ _SPOKEN: Final = {
 
 def read_said(message: JsonValue) -> list[Said]:
     """One recorded message as what was said: several where it holds results of tools, which speak for themselves."""
-    return [Said(found.role, list(_pieces(found)), found.name) for found in read_recorded(message)]
+    return [Said(found.role, list(_pieces(found)), found.speaker) for found in read_recorded(message)]
 
 
 def _pieces(message: Message) -> Iterator[Piece]:

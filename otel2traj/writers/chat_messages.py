@@ -141,7 +141,7 @@ def _call(call: Part) -> JsonObject:
 
 
 def _spoken(message: Message, problems: list[str]) -> Spoken:
-    spoken = Spoken(message.role, name=message.name)
+    spoken = Spoken(message.role, name=message.speaker)
     for part in message.parts:
         if part.kind is PartKind.TOOL_CALL and not part.hosted:
             spoken.calls.append(_call(part))
