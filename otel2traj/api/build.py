@@ -184,7 +184,7 @@ class _Checked:
     def __init__(self) -> None:
         from ..assembly.warnings import CODES, LOSSY
 
-        self._auditor = TrajectoryInvariants(CODES, LOSSY)
+        self._auditor = TrajectoryInvariants(CODES, LOSSY, saved=False)
         self.begin, self.step = self._auditor.begin, self._auditor.step
 
     def end(self, summary: Summary) -> None:

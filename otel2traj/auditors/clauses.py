@@ -40,6 +40,11 @@ def step_clauses(step: Step) -> Iterator[Told]:
             yield "time-is-a-time", f"{told!r} is no time", f"/{name}"
     if times[0] is not None and times[1] is not None and times[1] < times[0]:
         yield "times-in-order", f"it ends at {step.ended_at}, before it starts", "/ended_at"
+
+
+def mark_clauses(step: Step) -> Iterator[Told]:
+    """What is wrong with the marks that stand for texts over the limit. Only a saved step has marks: they are made as
+    it is written, and what looks like one before is a recorded value."""
     for where, value in _values(step):
         if isinstance(value, dict) and value.get("truncated") is True and value.keys() == _MARK:
             wrong = _wrong_mark(value["size"], value["sha256"], value["head"])

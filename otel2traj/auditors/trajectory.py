@@ -9,18 +9,18 @@ from ..model.finding import Finding
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Header, Step, StepKind, Summary, TrajectoryStatus
 from ..timestamps import parse_ns
-from .clauses import step_clauses
+from .clauses import mark_clauses, step_clauses
 
 
 class TrajectoryInvariants:
     """Dense step ids, time order, logs for every emitted call, counts that add up, ranges that hold their steps;
-    agents, records and warnings that the file itself knows. `codes` are the warnings there are, `lossy`
-    those that tell of a loss."""
+    agents, records and warnings that the file itself knows. `codes` are the warnings there are, `lossy` those that tell
+    of a loss; `saved` says that the steps come from a file, whose long texts are marks."""
 
     name = "trajectory-invariants"
 
-    def __init__(self, codes: Collection[str] = (), lossy: Collection[str] = ()) -> None:
-        self._codes, self._lossy = codes, lossy
+    def __init__(self, codes: Collection[str] = (), lossy: Collection[str] = (), *, saved: bool = True) -> None:
+        self._codes, self._lossy, self._saved = codes, lossy, saved
         self._header: Header | None = None
         self._agents: set[str] = set()
         self._paths: dict[str, str] = {}
@@ -68,6 +68,9 @@ class TrajectoryInvariants:
         else:
             self._counts["unlinked_tool_calls"] += 1
         self._logs(step, where)
+        if self._saved:
+            for rule, message, place in mark_clauses(step):
+                self._find(rule, message, where + place)
         for rule, message, place in step_clauses(step):
             if rule in ("times-in-order", "time-is-a-time"):
                 self._unless_told.append(Finding(rule, message, pointer=where + place))

@@ -358,6 +358,14 @@ def deep(count: int, path: Path) -> Path:
     return path
 
 
+def test_arguments_that_look_like_a_mark_of_truncation_are_recorded_arguments(tmp_path: Path) -> None:
+    mark = {"truncated": True, "size": 1, "sha256": "x", "head": "longer"}
+    path = tmp_path / "otel.jsonl"
+    path.write_bytes(otlp([model_span("a" * 16, 0, calls=[("c1", "f", mark)])]))
+    (step,) = build(path, tmp_path)["steps"]
+    assert step["output"]["tool_calls"][0]["arguments"] == mark
+
+
 def test_ten_thousand_spans_of_one_parent_chain(tmp_path: Path) -> None:
     def seconds(count: int) -> float:
         path = deep(count, tmp_path / f"{count}.jsonl")
