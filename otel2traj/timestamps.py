@@ -13,6 +13,7 @@ _ISO: Final = re.compile(
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+@lru_cache(maxsize=1024)
 def parse_ns(text: str | None) -> int | None:
     """Nanoseconds of an ISO-8601 time; a time without a zone is UTC. None for what cannot be read."""
     if text is None:

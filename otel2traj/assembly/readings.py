@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -12,12 +11,12 @@ from ..dialects.front import Seen
 from ..evidence import Index
 from ..messages import Message, PartKind, ToolCall, all_tool_calls, calls_in
 from ..model.evidence import SpanRecord
-from ..model.heads import EmittedCall, Reported, Said, SpanHead, WireHead
+from ..model.heads import EmittedCall, Part, Reported, Said, SpanHead, WireHead
 from ..model.link import Word
 from ..model.reading import Reading, RequestGlance, Role
 from ..pairing.joins import NUMBERED
+from ..pairing.witness import ArgumentsSeen, arguments_of, is_numbered
 from ..pairing.witness import arguments as compare_arguments
-from ..pairing.witness import arguments_of, is_numbered
 from ..providers import Provider, model_in_path, provider_for
 from ..readers.histories import Body
 from .archive import Archive
@@ -46,6 +45,7 @@ class Readings:
         self._index = index
         self._budget = keep_bytes
         self._kept: dict[SpanHead, Reading] = {}
+        self._seen: ArgumentsSeen = {}
         self._taken: set[SpanHead] = set()
         self._first: dict[tuple[str, str, str], tuple[tuple[int, int, str, int], SpanHead, int]] = {}
         """Of every result in a run or Input, the first request of a span that reports it, and at which position."""
@@ -58,7 +58,7 @@ class Readings:
     def take(self, head: SpanHead, span: SpanRecord, known: Sequence[Seen]) -> None:
         """Read a call or an execution while its record is at hand."""
         if span.raw is not None:
-            head.parts = [head.parts[0]._replace(sha256=sha256_hex(span.raw))]
+            head.parts = [Part("span", head.parts[0].ref, sha256_hex(span.raw))]
         if head.finished and head.framework_span_id is None and "abb.kind" not in span.attributes:
             self._taken.add(head)
             self._note(head, dialects.read(span, (), known))
@@ -114,7 +114,9 @@ class Readings:
             if reading.tool_name is not None:
                 head.tool_name = reading.tool_name
             if reading.arguments is not None:
-                head.arguments = None if "arguments" in reading.truncated else arguments_of(reading.arguments)
+                head.arguments = (
+                    None if "arguments" in reading.truncated else arguments_of(reading.arguments, self._seen)
+                )
             side = reading.extra.get("side")
             head.mcp_side = side if isinstance(side, str) else None
             if reading.result is not None:
@@ -133,7 +135,7 @@ class Readings:
         if isinstance(run_id, str):
             self._named.append((head, run_id))
         cut = "tool_calls" in reading.truncated
-        head.emitted = [emitted(c, cut) for c in all_tool_calls(reading.tool_calls or [], reading.choices)]
+        head.emitted = [emitted(c, cut, self._seen) for c in all_tool_calls(reading.tool_calls or [], reading.choices)]
         head.has_output = reading.has_output()
         head.has_content = head.has_output or reading.messages is not None
         names = tuple(dict.fromkeys(n for n in (reading.request_model, reading.response_model) if n is not None))
@@ -244,17 +246,26 @@ def said(
     emissions: Sequence[EmittedCall],
 ) -> Said:
     """What a recording says beside its ids; `calls` and `results` are the tool call ids of its request's history."""
-    times = Counter(calls or ())
-    told = Counter(results)
+    times = _times(calls or ())
     history: str | None = None
     if calls is not None:
-        times |= told
+        for call_id, count in _times(results).items():
+            times[call_id] = max(count, times.get(call_id, 0))
         numbered = NUMBERED if all(map(is_numbered, times)) else ""
         history = numbered + sha256_canonical(sorted(times.items())) if times else ""
-    times.update({call.id for call in emissions if call.id is not None})
+    for call_id in {call.id for call in emissions if call.id is not None}:
+        times[call_id] = times.get(call_id, 0) + 1
     again = tuple((call_id, count) for call_id, count in times.items() if count > 1)
     digest = None if text is None or not text.strip() else sha256_canonical(text.strip())
     return Said(models, digest, history, again)
+
+
+def _times(ids: Iterable[str]) -> dict[str, int]:
+    """How often each id is there."""
+    out: dict[str, int] = {}
+    for told in ids:
+        out[told] = out.get(told, 0) + 1
+    return out
 
 
 def _scope(head: WireHead | SpanHead) -> str:
@@ -268,8 +279,8 @@ def _position(reported: Reported) -> int:
     return reported.position
 
 
-def emitted(call: ToolCall, cut: bool = False) -> EmittedCall:
-    return EmittedCall(call.id, call.name, None if cut else arguments_of(call.arguments), call.item_id)
+def emitted(call: ToolCall, cut: bool = False, seen: ArgumentsSeen | None = None) -> EmittedCall:
+    return EmittedCall(call.id, call.name, None if cut else arguments_of(call.arguments, seen), call.item_id)
 
 
 def called_in(message: Message) -> tuple[str, ...]:

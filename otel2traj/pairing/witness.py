@@ -32,11 +32,27 @@ def is_numbered(call_id: str) -> bool:
 # arguments
 
 
-def arguments_of(value: JsonValue) -> Arguments | None:
-    """Arguments as they can be compared; None for text that is a value in another writing than JSON."""
+ArgumentsSeen = dict[str, Arguments | None]
+"""Arguments by the digest of their canonical bytes: an execution repeats those of its call."""
+_REMEMBERED: Final = 1024
+
+
+def arguments_of(value: JsonValue, seen: ArgumentsSeen | None = None) -> Arguments | None:
+    """Arguments as they can be compared; None for text that is a value in another writing than JSON. `seen` remembers
+    some of the last ones."""
     if value is None:
         return None
     whole = sha256_canonical(value)
+    if seen is None:
+        return _arguments_of(value, whole)
+    if whole not in seen:
+        if len(seen) >= _REMEMBERED:
+            seen.clear()
+        seen[whole] = _arguments_of(value, whole)
+    return seen[whole]
+
+
+def _arguments_of(value: JsonValue, whole: str) -> Arguments | None:
     inner: list[str] = []
     for _ in range(8):
         if isinstance(value, str):
@@ -211,13 +227,12 @@ def _scope(call: ModelCall, emitted: EmittedCall, execution: Execution, scopes: 
     theirs = scopes.of(outermost)[0]
     while theirs is not None and theirs.tool_call_id is None and theirs.tool_name == execution.tool_name():
         theirs = scopes.of(theirs)[0]  # another recording of the tool around it, or the tool itself: no other scope
-    told = names(emitted.name, execution.tool_name()), arguments(emitted.arguments, execution.arguments())
-    others = {other.id for other in call.emitted()} - {None, emitted.id}
     below = outermost
-    while (
-        theirs is not None and theirs is below.parent and theirs.tool_call_id in others and set(told) == {Word.AGREES}
-    ):
-        below, theirs = theirs, scopes.of(theirs)[0]
+    if theirs is not None and theirs is below.parent:
+        told = names(emitted.name, execution.tool_name()), arguments(emitted.arguments, execution.arguments())
+        others = {other.id for other in call.emitted()} - {None, emitted.id} if set(told) == {Word.AGREES} else set()
+        while theirs is not None and theirs is below.parent and theirs.tool_call_id in others:
+            below, theirs = theirs, scopes.of(theirs)[0]
     return Word.AGREES if mine is theirs else Word.CONTRADICTS
 
 
