@@ -11,8 +11,8 @@ from typing import Final
 
 from ..canonical import JsonValue
 from ..messages import ToolCall
-from ..messages.blocks import call_part
 from ..messages.nested import decode, string
+from ..messages.tool_blocks import call_part
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks

@@ -11,9 +11,9 @@ from typing import Final
 from ..canonical import JsonObject, JsonValue
 from ..messages import Message
 from ..messages.answer import output_of
-from ..messages.blocks import call_part
 from ..messages.nested import decode, decode_arguments, string
 from ..messages.reader import read_message, read_messages
+from ..messages.tool_blocks import call_part
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks

@@ -10,8 +10,8 @@ from typing import ClassVar, Final
 
 from ..canonical import JsonError, JsonObject, JsonValue, loads_text
 from ..messages import Message, ToolCall
-from ..messages.blocks import call_part
 from ..messages.reader import read_messages
+from ..messages.tool_blocks import call_part
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks

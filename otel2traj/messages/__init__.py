@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .answer import Output, ToolCall, Usage, all_tool_calls, output_of
 from .blobs import blob_line, fold, media_of
-from .blocks import arguments_text, call_part, flat_text, is_cut, read_block, read_parts, result_parts
+from .blocks import flat_text, is_cut, read_block, read_parts, result_parts
 from .conversation import (
     Conversation,
     emitted,
@@ -27,6 +27,7 @@ from .parts import (
     unwrapped,
 )
 from .reader import UNKNOWN, continues, read_message, read_messages, read_system, role_of, system_value
+from .tool_blocks import arguments_text, call_part
 
 __all__ = [
     "SPOKEN",

@@ -8,15 +8,32 @@ these knows is kept as recorded.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from ..canonical import JsonObject, JsonValue, dumps
 from .media import MEDIA_TYPES, media_by_key, media_by_type
-from .nested import decode, decode_arguments, ident, string
+from .nested import decode, ident, string
 from .parts import Media, Part, PartKind, text_part
-
-Parts = list[Part]
-Value = dict[str, Any]
+from .tool_blocks import (
+    Parts,
+    Value,
+    bedrock_call,
+    bedrock_response,
+    gemini_call,
+    gemini_code,
+    gemini_code_result,
+    gemini_response,
+    haystack_call,
+    haystack_response,
+    hosted,
+    hosted_use,
+    item_call,
+    other,
+    page_tool,
+    response,
+    server_response,
+    tool_call,
+)
 
 
 def read_parts(content: JsonValue) -> Parts:
@@ -53,7 +70,7 @@ def read_block(value: Value) -> Parts:
     media = media_by_key(value)
     if media is not None:
         return [Part(PartKind.MEDIA, media=media, raw=value)]
-    return _other(value) if value else []
+    return other(value) if value else []
 
 
 def is_cut(value: JsonValue) -> bool:
@@ -68,15 +85,6 @@ def said(kind: PartKind, content: JsonValue, raw: JsonValue = None) -> Part:
     return Part(kind, text=str(content), raw=raw)
 
 
-def _other(value: Value) -> Parts:
-    return [Part(PartKind.OTHER, id=ident(value.get("id")), raw=value)]
-
-
-def _hosted(kind: PartKind, value: Value, name: JsonValue, content: JsonValue, call_id: JsonValue = None) -> Part:
-    found = ident(call_id if call_id is not None else value.get("id"))
-    return Part(kind, id=found, name=string(name), value=content, hosted=True, raw=value)
-
-
 def _by_word(value: Value, kind: str) -> Parts:
     """Types that are told by how they end: items of Responses, results of hosted tools, Vercel's tools of the page."""
     if kind in MEDIA_TYPES:
@@ -84,19 +92,19 @@ def _by_word(value: Value, kind: str) -> Parts:
         if words is not None:
             return [Part(PartKind.TEXT, text=words, raw=value)]
         media = media_by_type(value, kind)
-        return _other(value) if media is None else [Part(PartKind.MEDIA, media=media, raw=value)]
+        return other(value) if media is None else [Part(PartKind.MEDIA, media=media, raw=value)]
     if kind.endswith("_call_output") or (kind == "output" and "call_id" in value):
-        return _response(value)
+        return response(value)
     if kind.endswith("_call"):
-        return _item_call(value, kind)
+        return item_call(value, kind)
     if kind.endswith("tool_result") and "tool_use_id" in value:
         failed = value["is_error"] if isinstance(value.get("is_error"), bool) else None
-        part = _hosted(PartKind.TOOL_RESULT, value, kind.removesuffix("_tool_result"), value.get("content"))
+        part = hosted(PartKind.TOOL_RESULT, value, kind.removesuffix("_tool_result"), value.get("content"))
         part.id, part.is_error = ident(value["tool_use_id"]), failed
         return [part]
     if "toolCallId" in value and (kind.startswith("tool-") or kind == "dynamic-tool"):
-        return _page_tool(value, kind)
-    return _other(value)
+        return page_tool(value, kind)
+    return other(value)
 
 
 def _document_text(value: Value) -> str | None:
@@ -114,56 +122,12 @@ def sound_parts(value: Value) -> Parts:
     sound = value["audio"]
     if not isinstance(sound, dict) or not any(key in sound for key in ("data", "id", "transcript")):
         media = media_by_key(value)
-        return _other(value) if media is None else [Part(PartKind.MEDIA, media=media, raw=value)]
+        return other(value) if media is None else [Part(PartKind.MEDIA, media=media, raw=value)]
     data = string(sound.get("data"))
     media = Media("audio", data=data, file_id=string(sound.get("id")) if data is None else None)
     parts = [Part(PartKind.MEDIA, media=media, raw=value)]
     if string(sound.get("transcript")) is not None:
         parts.append(Part(PartKind.TEXT, text=sound["transcript"]))
-    return parts
-
-
-def _item_call(value: Value, kind: str) -> Parts:
-    """An item with a `call_id` is one that the client answers; without one its provider has run it."""
-    name = string(value.get("name")) or kind.removesuffix("_call")
-    arguments = next((value[key] for key in _ARGUMENTS if value.get(key) is not None), None)
-    if "call_id" in value:
-        call = Part(PartKind.TOOL_CALL, id=ident(value["call_id"]), name=name, value=decode_arguments(arguments))
-        call.raw = value
-        return [call]
-    if kind == "file_search_call" and arguments is None and "queries" in value:
-        arguments = {"queries": value["queries"]}
-    elif kind == "code_interpreter_call" and arguments is None and "code" in value:
-        arguments = {"code": value["code"]}
-    parts = [_hosted(PartKind.TOOL_CALL, value, name, decode_arguments(arguments))]
-    if kind == "image_generation_call":
-        if string(value.get("result")) is not None:
-            word = value.get("output_format")
-            mime = f"image/{word}" if isinstance(word, str) else None
-            parts.append(Part(PartKind.MEDIA, media=Media("image", mime, data=value["result"])))
-        return parts
-    result = next((value[key] for key in ("output", "outputs", "results") if value.get(key) is not None), None)
-    failed = value.get("error")
-    if result is not None or failed is not None:
-        inside = Part(PartKind.TOOL_RESULT, id=parts[0].id, name=name, hosted=True)
-        inside.value = result if result is not None else failed
-        inside.is_error = True if failed is not None else None
-        parts.append(inside)
-    return parts
-
-
-_ARGUMENTS: Final = ("arguments", "action", "actions", "operation", "input")
-
-
-def _page_tool(value: Value, kind: str) -> Parts:
-    """Vercel's tool part of a page: the call, and its result once there is one."""
-    name = string(value.get("toolName")) or kind.removeprefix("tool-")
-    call_id = ident(value["toolCallId"])
-    parts = [Part(PartKind.TOOL_CALL, id=call_id, name=name, value=decode_arguments(value.get("input")))]
-    failed = string(value.get("errorText"))
-    if value.get("output") is not None or failed is not None:
-        result = value["output"] if failed is None else failed
-        parts.append(Part(PartKind.TOOL_RESULT, id=call_id, name=name, value=result, is_error=True if failed else None))
     return parts
 
 
@@ -222,169 +186,16 @@ def flat_text(value: JsonValue) -> str | None:
     return None
 
 
-def _tool_call(value: Value) -> Parts:
-    """`{id, name, arguments}` and its many spellings."""
-    if value.get("builtin") or "server_tool_call" in value:
-        inner = value.get("server_tool_call")
-        held = inner if isinstance(inner, dict) else {}
-        name = value.get("name", held.get("type"))
-        found = call_part(value).value if inner is None else {key: held[key] for key in held if key != "type"}
-        return [_hosted(PartKind.TOOL_CALL, value, name, found)]
-    inner = value.get("tool_call")
-    if isinstance(inner, dict):
-        value = inner
-    return [call_part(value)]
-
-
-def call_part(value: Value) -> Part:
-    """A tool call in any spelling. What a custom tool is given is text, JSON or not."""
-    inner = value.get("tool_call")
-    if isinstance(inner, dict):
-        value = inner
-    function = _function_of(value)
-    call_id = None
-    for key in ("call_id", "id", "tool_call_id", "toolCallId", "toolUseId"):
-        call_id = ident(value.get(key))
-        if call_id is not None:
-            break
-    name = None
-    for holder, key in ((value, "name"), (function, "name"), (value, "tool_name"), (value, "toolName")):
-        name = string(holder.get(key))
-        if name is not None:
-            break
-    if name is None and isinstance(value.get("function"), str):
-        name = value["function"]
-    arguments = _given(value, function)
-    custom = value.get("type") in ("custom", "custom_tool_call")
-    given = arguments if custom else decode_arguments(arguments)
-    return Part(PartKind.TOOL_CALL, id=call_id, name=name, value=given, raw=value)
-
-
-def _function_of(value: Value) -> Value:
-    for key in ("function", "custom"):
-        if isinstance(value.get(key), dict):
-            return value[key]  # type: ignore[no-any-return]
-    return {}
-
-
-def _given(value: Value, function: Value) -> JsonValue:
-    """The arguments of a call, wherever a spelling has them."""
-    for holder, key in (
-        (value, "arguments"),
-        (function, "arguments"),
-        (value, "args"),
-        (value, "input"),
-        (function, "input"),
-        (value, "parameters"),
-        (value, "tool_args"),
-        (value, "tool_kwargs"),
-    ):
-        if holder.get(key) is not None:
-            return holder[key]  # type: ignore[no-any-return]
-    return None
-
-
-def arguments_text(call: Part) -> str:
-    """The arguments of a call as the model wrote them, where they were recorded as text; else as JSON."""
-    raw = call.raw
-    given = _given(raw, _function_of(raw)) if isinstance(raw, dict) else None
-    text = given if isinstance(given, str) else call.value
-    return text if isinstance(text, str) else dumps({} if text is None else text).decode("utf-8", "surrogatepass")
-
-
-def _response(value: Value) -> Parts:
-    """A tool's result in any spelling."""
-    call_id = None
-    for key in ("tool_use_id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "id"):
-        call_id = ident(value.get(key))
-        if call_id is not None:
-            break
-    content: JsonValue = None
-    for key in ("response", "result", "output", "content"):
-        if value.get(key) is not None:
-            content = value[key]
-            break
-    name = string(value.get("name")) or string(value.get("toolName")) or string(value.get("tool_name"))
-    hosted = bool(value.get("builtin"))
-    failed = _failed(value, content)
-    return [Part(PartKind.TOOL_RESULT, None, call_id, name, content, None, hosted, failed, None, value)]
-
-
-def _failed(value: Value, content: JsonValue) -> bool | None:
-    for key in ("is_error", "isError"):
-        if isinstance(value.get(key), bool):
-            return bool(value[key])
-    if isinstance(content, dict) and content.get("type") in ("error-text", "error-json"):
-        return True
-    status = value.get("status")
-    return status == "error" if status in ("error", "success") else None
-
-
-def _server_response(value: Value) -> Parts:
-    inner = value.get("server_tool_call_response")
-    return [_hosted(PartKind.TOOL_RESULT, value, value.get("name"), inner)]
-
-
-def _gemini_call(value: Value) -> Parts:
-    call = value.get("functionCall", value.get("function_call"))
-    return [call_part(call)] if isinstance(call, dict) else _other(value)
-
-
-def _inside(value: Value, *keys: str) -> Parts:
-    answer = next((value[key] for key in keys if value.get(key) is not None), None)
-    return _response(answer) if isinstance(answer, dict) else _other(value)
-
-
-def _gemini_response(value: Value) -> Parts:
-    return _inside(value, "functionResponse", "function_response")
-
-
-def _gemini_code(value: Value) -> Parts:
-    code = value.get("executableCode", value.get("executable_code"))
-    return [_hosted(PartKind.TOOL_CALL, value, "code_execution", code)]
-
-
-def _gemini_code_result(value: Value) -> Parts:
-    result = value.get("codeExecutionResult", value.get("code_execution_result"))
-    return [_hosted(PartKind.TOOL_RESULT, value, "code_execution", result)]
-
-
-def _bedrock_call(value: Value) -> Parts:
-    call = value.get("toolUse", value.get("tool_use"))
-    return [call_part(call)] if isinstance(call, dict) else _other(value)
-
-
-def _bedrock_response(value: Value) -> Parts:
-    return _inside(value, "toolResult", "tool_result")
-
-
 def _bedrock_reasoning(value: Value) -> Parts:
     inner = value.get("reasoningContent")
     if not isinstance(inner, dict):
-        return _other(value)
+        return other(value)
     text = inner.get("reasoningText", inner)
     found = _reasoning(text if isinstance(text, dict) else {"text": text})
     for part in found:
         if part.text is None:
             part.raw = value
     return found
-
-
-def _haystack_call(value: Value) -> Parts:
-    call = value["tool_call"]
-    return [call_part(call)] if isinstance(call, dict) else _other(value)
-
-
-def _haystack_response(value: Value) -> Parts:
-    answer = value["tool_call_result"]
-    if not isinstance(answer, dict):
-        return _other(value)
-    origin = answer.get("origin")
-    holder = origin if isinstance(origin, dict) else {}
-    failed = answer["error"] if isinstance(answer.get("error"), bool) else None
-    part = Part(PartKind.TOOL_RESULT, id=ident(holder.get("id")), name=string(holder.get("tool_name")))
-    part.value, part.is_error = answer.get("result"), failed
-    return [part]
 
 
 def _haystack_reasoning(value: Value) -> Parts:
@@ -415,10 +226,10 @@ _BY_TYPE: Final[dict[str, Callable[[Value], Parts]]] = {
             "server_tool_call",
             "builtin-tool-call",
         ),
-        _tool_call,
+        tool_call,
     ),
-    **dict.fromkeys(("server_tool_use", "mcp_tool_use"), lambda value: [_hosted_use(value)]),
-    "server_tool_call_response": _server_response,
+    **dict.fromkeys(("server_tool_use", "mcp_tool_use"), lambda value: [hosted_use(value)]),
+    "server_tool_call_response": server_response,
     **dict.fromkeys(
         (
             "tool_call_response",
@@ -431,29 +242,25 @@ _BY_TYPE: Final[dict[str, Callable[[Value], Parts]]] = {
             "custom_tool_call_output",
             "function_result",
         ),
-        _response,
+        response,
     ),
 }
 
 
-def _hosted_use(value: Value) -> Part:
-    return _hosted(PartKind.TOOL_CALL, value, value.get("name"), decode_arguments(value.get("input")))
-
-
 _BY_KEY: Final[tuple[tuple[str, Callable[[Value], Parts]], ...]] = (
-    ("functionCall", _gemini_call),
-    ("function_call", _gemini_call),
-    ("functionResponse", _gemini_response),
-    ("function_response", _gemini_response),
-    ("executableCode", _gemini_code),
-    ("executable_code", _gemini_code),
-    ("codeExecutionResult", _gemini_code_result),
-    ("code_execution_result", _gemini_code_result),
-    ("toolUse", _bedrock_call),
-    ("toolResult", _bedrock_response),
+    ("functionCall", gemini_call),
+    ("function_call", gemini_call),
+    ("functionResponse", gemini_response),
+    ("function_response", gemini_response),
+    ("executableCode", gemini_code),
+    ("executable_code", gemini_code),
+    ("codeExecutionResult", gemini_code_result),
+    ("code_execution_result", gemini_code_result),
+    ("toolUse", bedrock_call),
+    ("toolResult", bedrock_response),
     ("reasoningContent", _bedrock_reasoning),
-    ("tool_call_result", _haystack_response),
-    ("tool_call", _haystack_call),
+    ("tool_call_result", haystack_response),
+    ("tool_call", haystack_call),
     ("reasoning", _haystack_reasoning),
     ("audio", sound_parts),
 )
