@@ -20,8 +20,7 @@ from .base import Declaration, Declared, Dialect, LogClassified, LogDialect, Mar
 from .bedrock_agentcore_adot import ADOT_CONTENT_LOGS, BEDROCK_AGENTCORE_ADOT
 from .claude_code_logs import CLAUDE_CODE_LOGS
 from .claude_code_traces import CLAUDE_CODE_TRACES
-from .codex_cli import CODEX_CLI
-from .codex_cli_spans import CODEX_CLI_SPANS
+from .codex_cli import CODEX_CLI, CODEX_CLI_SPANS
 from .crewai_native import CREWAI_NATIVE
 from .draft import Draft
 from .exceptions import put_exception
@@ -29,8 +28,7 @@ from .front import Front, Seen, fold
 from .gemini_cli import GEMINI_CLI, GEMINI_CLI_LOGS
 from .generic import GENERIC, likeness
 from .github_copilot import GITHUB_COPILOT
-from .google_adk_v1 import GOOGLE_ADK_V1
-from .google_adk_v2 import GOOGLE_ADK_V2
+from .google_adk import GOOGLE_ADK_V1, GOOGLE_ADK_V2
 from .haystack import HAYSTACK
 from .http_client_noise import HTTP_CLIENT_NOISE
 from .kit import SpanDialect
@@ -44,21 +42,22 @@ from .log_calls import holds_messages as holds_messages
 from .log_calls import one_answer as one_answer
 from .logfire import LOGFIRE
 from .mastra import MASTRA
-from .mlflow import MLFLOW
-from .mlflow_semconv import MLFLOW_SEMCONV
+from .mlflow import MLFLOW, MLFLOW_SEMCONV
 from .openai_agents_sdk import OPENAI_AGENTS_SDK
 from .opencode import OPENCODE
 from .openinference import OPENINFERENCE
-from .openinference_agno import OPENINFERENCE_AGNO
-from .openinference_beeai import OPENINFERENCE_BEEAI
-from .openinference_claude_agent_sdk import OPENINFERENCE_CLAUDE_AGENT_SDK
-from .openinference_converted import OPENINFERENCE_CONVERTED
-from .openinference_dspy import OPENINFERENCE_DSPY
-from .openinference_langchain import OPENINFERENCE_LANGCHAIN
-from .openinference_llama_index import OPENINFERENCE_LLAMA_INDEX
-from .openinference_openai import OPENINFERENCE_OPENAI
-from .openinference_openai_agents import OPENINFERENCE_OPENAI_AGENTS
-from .openinference_smolagents import OPENINFERENCE_SMOLAGENTS
+from .openinference_instrumentors import (
+    OPENINFERENCE_AGNO,
+    OPENINFERENCE_BEEAI,
+    OPENINFERENCE_CLAUDE_AGENT_SDK,
+    OPENINFERENCE_CONVERTED,
+    OPENINFERENCE_DSPY,
+    OPENINFERENCE_LANGCHAIN,
+    OPENINFERENCE_LLAMA_INDEX,
+    OPENINFERENCE_OPENAI,
+    OPENINFERENCE_OPENAI_AGENTS,
+    OPENINFERENCE_SMOLAGENTS,
+)
 from .openlit import OPENLIT
 from .otel_genai_1_37 import OTEL_GENAI_1_37
 from .otel_genai_events import OTEL_GENAI_EVENTS
@@ -68,14 +67,12 @@ from .plugins import find
 from .pydantic_ai import PYDANTIC_AI
 from .semantic_kernel import SEMANTIC_KERNEL
 from .spring_ai import SPRING_AI
-from .strands_latest import STRANDS_LATEST
-from .strands_legacy import STRANDS_LEGACY
+from .strands import STRANDS_LATEST, STRANDS_LEGACY
 from .table import AttributeTable, Path, UsageKeys, path
 from .traceloop_genai import TRACELOOP_GENAI
 from .traceloop_legacy import TRACELOOP_LEGACY
 from .traceloop_mcp import TRACELOOP_MCP
-from .vercel_ai_sdk_legacy import VERCEL_AI_SDK_LEGACY
-from .vercel_ai_sdk_v7 import VERCEL_AI_SDK_V7
+from .vercel_ai_sdk import VERCEL_AI_SDK_LEGACY, VERCEL_AI_SDK_V7
 
 __all__ = [
     "DIALECTS",

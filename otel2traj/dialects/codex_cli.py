@@ -1,6 +1,6 @@
-"""Codex CLI: log events with token counts and tool results; the model's messages are in none of its signals.
+"""Codex CLI: log records that tell its calls, and spans that tell none.
 
-https://github.com/openai/codex/blob/0136a731d73e681bbc7826c9cf7ae2ae09d89fe9/codex-rs/otel/src/events/session_telemetry.rs
+Each `source` has the version that was read.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ..messages.nested import decode_arguments, ident, redacted, string
-from ..model.evidence import LogRecord
-from ..model.reading import Reading, Role
-from .base import Declaration, LogClassified
+from ..model.evidence import LogRecord, SpanRecord
+from ..model.reading import Classified, Reading, Role
+from .base import Declaration, LogClassified, Marks
 from .draft import Draft
-from .table import count, make_usage
+from .kit import SpanDialect
+from .table import AttributeTable, UsageKeys, count, make_usage
 
 _SERVICES: Final = ("codex", "codex-cli", "codex_cli_rs", "codex_exec", "codex_tui")
 _STREAMS: Final = ("sse_event", "websocket_event")
@@ -126,3 +127,54 @@ def _tool(draft: Draft, attributes: Mapping[str, Any]) -> None:
 
 
 CODEX_CLI = CodexCli()
+
+
+SAMPLING: Final = "try_run_sampling_request"
+"""The span around one request: what is answered and every tool that the answer asked for run below it."""
+_ANSWER: Final = "handle_responses"
+_USAGE: Final = "gen_ai.usage.output_tokens"
+
+
+class CodexCliSpans(SpanDialect):
+    """Codex CLI's spans: which calls there were, which tools ran below which of them, and token counts; no content."""
+
+    name = "codex_cli_spans"
+    title = "Codex CLI spans"
+    source = CODEX_CLI.source
+    switch_on = "[otel] trace_exporter in config.toml"
+    leaves_out = "All content: messages, arguments, results; response ids; whether a tool succeeded."
+    marks = Marks(scopes=("codex",))
+    fields = AttributeTable(
+        request_model=("model",),
+        conversation_id=("conversation.id",),
+        tool_name=("tool_name",),
+        usage=UsageKeys(
+            input=("gen_ai.usage.input_tokens",),
+            output=(_USAGE,),
+            cache_read=("gen_ai.usage.cache_read.input_tokens",),
+            cache_write=("gen_ai.usage.cache_write.input_tokens",),
+            reasoning=("codex.usage.reasoning_output_tokens",),
+        ),
+        known=("codex.", "turn.", "turn_id", "call_id", "tool_source", "cwd"),
+    )
+
+    def role(self, span: SpanRecord) -> Role | None:
+        if span.name == SAMPLING or (span.name == _ANSWER and _USAGE in span.attributes):
+            return Role.MODEL_CALL
+        if "call_id" in span.attributes and span.attributes.get("tool_name") == span.name:
+            return Role.TOOL_EXECUTION  # a span of another name beside it tells of the call, and runs nothing
+        return Role.CHAIN if span.name in ("run_turn", "session_task.turn", "run_sampling_request") else Role.NONE
+
+    def classify(self, span: SpanRecord) -> Classified:
+        found = super().classify(span)
+        found.encloses = span.name == SAMPLING
+        return found
+
+    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
+        if draft.role is Role.TOOL_EXECUTION:
+            draft.put("tool_call_id", ident(span.attributes.get("call_id")))
+            draft.put("tool_name", string(span.attributes.get("tool_name")))
+            draft.reading.no_outcome = True
+
+
+CODEX_CLI_SPANS = CodexCliSpans()

@@ -16,7 +16,7 @@ from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
 from .table import AttributeTable, UsageKeys
-from .vercel_ai_sdk_legacy import unquote
+from .vercel_ai_sdk import unquote
 
 _CUT: Mapping[str, tuple[str, ...]] = {
     "gen_ai.input.messages": ("messages",),

@@ -1,6 +1,6 @@
-"""MLflow tracing exported over OTLP: every attribute value is a JSON document, strings included.
+"""MLflow tracing, with its own attributes and in the GenAI conventions.
 
-https://github.com/mlflow/mlflow/tree/v3.6.0/mlflow/tracing
+Each `source` has the version that was read.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from .draft import Draft
 from .kit import SpanDialect
 from .table import AttributeTable
 from .tool_payload import tool_input, tool_result
+from .vercel_ai_sdk import unquote
 
 ROLES: Final[Mapping[str, Role]] = {
     **dict.fromkeys(("CHAT_MODEL", "LLM"), Role.MODEL_CALL),
@@ -43,6 +44,8 @@ def plain(value: JsonValue) -> JsonValue:
 
 
 class Mlflow(SpanDialect):
+    """MLflow tracing exported over OTLP: every attribute value is a JSON document, strings included."""
+
     name = "mlflow"
     conversation_keys = ("mlflow.trace.session", "metadata#thread_id")
     title = "MLflow tracing (OTLP export)"
@@ -159,3 +162,31 @@ def _dict(value: JsonValue) -> dict[str, JsonValue]:
 
 
 MLFLOW = Mlflow()
+
+
+class MlflowSemconv(SpanDialect):
+    """MLflow tracing in the GenAI conventions (`MLFLOW_ENABLE_OTEL_GENAI_SEMCONV`)."""
+
+    name = "mlflow_semconv"
+    title = "MLflow tracing in GenAI conventions"
+    source = "https://github.com/mlflow/mlflow/tree/v3.6.0/mlflow/tracing/otel"
+    switch_on = "MLFLOW_ENABLE_OTEL_GENAI_SEMCONV=true; content is on by default"
+    leaves_out = "Cache and reasoning tokens; the requested model, but for a copy of the call's own arguments."
+    marks = Marks(scopes=("mlflow.tracing.provider",))
+    fields = AttributeTable(known=("model", "temperature", "tools", "messages"))
+    hides = ("gen_ai.request.model",)
+    """It holds the response's model; the model that was asked for stands under the bare name `model`."""
+
+    def confirms(self, span: SpanRecord) -> bool:
+        return "gen_ai.operation.name" in span.attributes and "mlflow.spanType" not in span.attributes
+
+    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
+        operation = draft.attributes.get("gen_ai.operation.name")
+        if operation == "execute_tool":
+            draft.put("result", unquote(draft, "gen_ai.tool.call.result", "result"))
+        elif operation != "invoke_agent":
+            asked = string(plain(draft.attributes.get("model")))
+            draft.put("request_model", asked or string(draft.attributes.get("gen_ai.request.model")))
+
+
+MLFLOW_SEMCONV = MlflowSemconv()

@@ -1,6 +1,6 @@
-"""Vercel AI SDK 4 to 6, and 7 with its legacy integration: `ai.*` attributes.
+"""The Vercel AI SDK, versions 4 to 6 and 7.
 
-https://github.com/vercel/ai/tree/ai%406.0.0/packages/ai/src/telemetry
+Each `source` has the version that was read.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ _CONVERSATION: Final = tuple(
 
 
 class VercelAiSdkLegacy(SpanDialect):
+    """Vercel AI SDK 4 to 6, and 7 with its legacy integration: `ai.*` attributes."""
+
     name = "vercel_ai_sdk_legacy"
     title = "Vercel AI SDK 4 to 6 (and 7 with LegacyOpenTelemetry)"
     source = "https://github.com/vercel/ai/tree/ai%406.0.0/packages/ai/src/telemetry"
@@ -189,3 +191,46 @@ def _tools(draft: Draft) -> list[JsonObject] | None:
 
 
 VERCEL_AI_SDK_LEGACY = VercelAiSdkLegacy()
+
+
+_SCOPE: Final = "gen_ai"
+_METRICS: Final = ("gen_ai.execute_tool.duration", "gen_ai.client.operation.duration", "gen_ai.agent_step.duration")
+"""Names of metrics that only this producer puts on spans."""
+
+
+class VercelAiSdkV7(SpanDialect):
+    """Vercel AI SDK 7 with `@ai-sdk/otel`: the GenAI conventions, with tool results that are always written as JSON."""
+
+    name = "vercel_ai_sdk_v7"
+    title = "Vercel AI SDK 7 (@ai-sdk/otel)"
+    source = "https://github.com/vercel/ai/tree/ai%407.0.173/packages/otel"
+    switch_on = "on by default once registered; recordInputs and recordOutputs switch content off"
+    leaves_out = "The agent's name on model and tool spans; reasoning tokens."
+    marks = Marks(scopes=(_SCOPE,), keys=_METRICS)
+    role_key = "gen_ai.operation.name"
+    roles: ClassVar[Mapping[str, Role]] = {
+        "chat": Role.MODEL_CALL,
+        "execute_tool": Role.TOOL_EXECUTION,
+        "invoke_agent": Role.AGENT,
+        "agent_step": Role.CHAIN,
+    }
+    fields = AttributeTable(
+        finish_reason=("gen_ai.response.finish_reasons",),
+        tool_name=("gen_ai.tool.name",),
+        tool_call_id=("gen_ai.tool.call.id",),
+        arguments=("gen_ai.tool.call.arguments",),
+        agent_name=("gen_ai.agent.name",),
+        known=("gen_ai.client.", "gen_ai.execute_tool.", "gen_ai.agent_step."),
+    )
+
+    def confirms(self, span: SpanRecord) -> bool:
+        if "gen_ai.operation.name" not in span.attributes:
+            return False
+        return span.scope_name == _SCOPE or any(key in span.attributes for key in _METRICS)
+
+    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
+        if draft.role is Role.TOOL_EXECUTION:
+            draft.put("result", unquote(draft, "gen_ai.tool.call.result", "result"))
+
+
+VERCEL_AI_SDK_V7 = VercelAiSdkV7()

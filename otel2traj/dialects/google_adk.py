@@ -1,12 +1,12 @@
-"""Google ADK, first schema: whole Gemini requests and responses as JSON on `call_llm`.
+"""Google ADK, both schemas of its spans.
 
-https://github.com/google/adk-python/blob/v1.14.1/src/google/adk/telemetry.py
+Each `source` has the version that was read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
 
 from ..canonical import JsonObject, JsonValue
 from ..messages.nested import decode
@@ -32,6 +32,8 @@ def is_merged(span: SpanRecord) -> bool:
 
 
 class GoogleAdkV1(SpanDialect):
+    """Google ADK, first schema: whole Gemini requests and responses as JSON on `call_llm`."""
+
     name = "google_adk_v1"
     title = "Google ADK, first schema"
     source = "https://github.com/google/adk-python/blob/v1.14.1/src/google/adk/telemetry.py"
@@ -101,3 +103,32 @@ def adk_result(value: JsonValue) -> JsonValue:
 
 
 GOOGLE_ADK_V1 = GoogleAdkV1()
+
+
+class GoogleAdkV2(SpanDialect):
+    """Google ADK, second schema: the GenAI conventions, with ids of its own where Gemini gave none."""
+
+    name = "google_adk_v2"
+    title = "Google ADK, second schema"
+    source = "https://github.com/google/adk-python/blob/v2.13.0/src/google/adk/telemetry/tracing.py"
+    switch_on = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (off by default)"
+    leaves_out = "response ids; the provider's finish reason (`stop` also stands for tool calls)"
+    tested: ClassVar[Mapping[str, str]] = {"gcp.vertex.agent": "2.13.0"}
+    marks = Marks(scopes=(SCOPE,), keys=(f"{PREFIX}event_id",))
+    fields = AttributeTable(agent_name=("gen_ai.agent.name",), known=("gen_ai.workflow.", PREFIX))
+
+    def confirms(self, span: SpanRecord) -> bool:
+        return f"{PREFIX}llm_request" not in span.attributes
+
+    def role(self, span: SpanRecord) -> Role | None:
+        return Role.NONE if is_merged(span) else None
+
+    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
+        if span.attributes.get("gen_ai.operation.name") == "execute_tool" and draft.role is not Role.NONE:
+            result = tool_result(adk_result(span.attributes.get("gen_ai.tool.call.result")))
+            if result is not None:
+                draft.put("result", result.content)
+                draft.put("is_error", result.is_error)
+
+
+GOOGLE_ADK_V2 = GoogleAdkV2()
