@@ -89,7 +89,8 @@ WRONG: list[tuple[str, Callable[[Document], None]]] = [
 ]
 
 
-BREAKS = [item for item in WRONG if item[0] != "json-schema"]
+BREAKS = [item for item in WRONG if item[0] not in ("json-schema", "mark-agrees")]
+"""Marks are made as a file is written, after what a build checks: before that they are recorded values."""
 
 
 @pytest.mark.parametrize(("rule", "change"), BREAKS, ids=lambda value: value if isinstance(value, str) else "")
