@@ -189,9 +189,9 @@ class Deriver:
         error: str | None = None
         result: object = None
         no_agent = False
-        folder = self.router.attempt_dir(row.folder)
+        folder = self.router.files.attempt_dir(row.folder)
         try:
-            self.router.compact(row.id)
+            self.router.files.compact(row.id)
             declare_damage(folder, self.router.state.lost_near(row.id))
             result = self._build(folder)
         except NothingRecordedError as err:

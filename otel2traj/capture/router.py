@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
@@ -20,10 +18,10 @@ from typing import IO, Final
 
 from .. import canonical
 from ..errors import RefusedError
+from .attempt_files import NOWHERE, AttemptFiles
 from .claims import BY_TRACE, Claim
-from .cutting import cut_out
 from .inflate import inflate
-from .layout import ATTEMPTS, FILES, LOG, REPAIRS, STATE, UNROUTED, set_aside
+from .layout import LOG, REPAIRS, STATE, set_aside
 from .segments import (
     MAX_BODY,
     Damage,
@@ -39,8 +37,6 @@ from .segments import (
 from .split import Piece, Split, split
 from .state import Lost, State
 
-_NOWHERE: Final = ""
-"""The attempt id that stands for `unrouted/`: records that name nothing they belong to."""
 _CACHE: Final = 50_000
 
 
@@ -70,8 +66,6 @@ class Router:
                 f"another process derives attempts in {root.name}", hint="stop it, or give another output directory"
             )
         self._places: dict[str, tuple[int, str]] = {}
-        self._sizes: dict[tuple[str, int], int] = {}
-        self._lines: dict[tuple[str, int], list[bytes]] = {}
         self._touched: set[str] = set()
         self._repairs: list[bytes] = []
         self._changed: dict[str, None] = {}
@@ -79,10 +73,13 @@ class Router:
         """Why a state that stood here was set aside and everything is derived again; None where none was."""
         try:
             self.state = State(root / STATE)
+            self.files = AttemptFiles(root, self.state)
         except sqlite3.DatabaseError as err:
             self.start_over(str(err))
         self._finished = self.state.finished_segments()
-        self._check_files()
+        shorter = self.files.check()
+        if shorter is not None:
+            self.start_over(shorter)
 
     def close(self) -> None:
         self.state.close()
@@ -156,9 +153,6 @@ class Router:
         changed, self._changed = self._changed, {}
         return list(changed)
 
-    def attempt_dir(self, folder: str) -> Path:
-        return self._root / ATTEMPTS / folder
-
     # --- one record
 
     def _route(self, record: Record, segment: str, done: Routed) -> None:
@@ -208,7 +202,7 @@ class Router:
     def _put(self, piece: Piece, now_ns: int, segment: str) -> None:
         key = piece.group.key
         if not key:
-            self._append(_NOWHERE, piece, now_ns)
+            self._append(NOWHERE, piece, now_ns)
             return
         claim = piece.claim
         if claim is None:
@@ -239,8 +233,8 @@ class Router:
     # --- files
 
     def _append(self, attempt: str, piece: Piece, now_ns: int) -> int:
-        offset = self._append_line(attempt, piece.signal, piece.line, now_ns)
-        if attempt != _NOWHERE:
+        offset = self.files.append(attempt, piece.signal, piece.line, now_ns)
+        if attempt != NOWHERE:
             self.state.count(attempt, piece.signal, piece.items, now_ns)
             self._changed.pop(attempt, None)
             self._changed[attempt] = None
@@ -248,48 +242,8 @@ class Router:
             self.state.note("unrouted-items", piece.items)
         return offset
 
-    def _append_line(self, attempt: str, signal: Signal, line: bytes, now_ns: int) -> int:
-        where = (attempt, int(signal))
-        offset = self._sizes.get(where)
-        if offset is None:
-            offset = self._first_size(attempt, signal, now_ns)
-        self._sizes[where] = offset + len(line)
-        self._lines.setdefault(where, []).append(line)
-        return offset
-
-    def _first_size(self, attempt: str, signal: Signal, now_ns: int) -> int:
-        if attempt != _NOWHERE and self.state.folder_of(attempt) is None:
-            self.state.new_attempt(attempt, now_ns)
-        known = self.state.file(attempt, signal)
-        if known is not None:
-            return known[0]
-        path = self._file(attempt, signal)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists():  # not ours: kept under another name
-            path.replace(path.with_name(path.name + ".old"))
-        self.state.set_file(attempt, signal, 0, 0)
-        return 0
-
-    def _file(self, attempt: str, signal: int) -> Path:
-        name = FILES[Signal(signal)]
-        if attempt == _NOWHERE:
-            return self._root / UNROUTED / name
-        folder = self.state.folder_of(attempt)
-        assert folder is not None
-        return self.attempt_dir(folder) / name
-
     def _flush(self) -> None:
-        for (attempt, signal), lines in self._lines.items():
-            path = self._file(attempt, signal)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            size = self._sizes[(attempt, signal)]
-            with path.open("ab") as file:
-                file.truncate(size - sum(map(len, lines)))
-                file.writelines(lines)
-            known = self.state.file(attempt, signal)
-            self.state.set_file(attempt, signal, size, 0 if known is None else known[1])
-        self._lines.clear()
-        self._sizes.clear()
+        self.files.flush()
         if self._repairs:
             with (self._root / REPAIRS).open("ab") as file:
                 file.writelines(self._repairs)
@@ -300,7 +254,7 @@ class Router:
         self.state.db.execute("COMMIT")
         touched, self._touched = self._touched, set()
         for attempt in sorted(touched):
-            self._tidy(attempt)
+            self.files.tidy(attempt)
 
     # --- moving
 
@@ -308,10 +262,10 @@ class Router:
         """Take every line of a group from one attempt to another; the old bytes die and are cut out later."""
         self._flush()
         for attempt, signal, offset, length, items in self.state.extents(group):
-            with self._file(attempt, signal).open("rb") as file:
+            with self.files.path(attempt, signal).open("rb") as file:
                 file.seek(offset)
                 line = file.read(length)
-            at = self._append_line(new, Signal(signal), line, now_ns)
+            at = self.files.append(new, Signal(signal), line, now_ns)
             self.state.bury(attempt, signal, offset, length)
             self.state.count(attempt, signal, -items, now_ns)
             self.state.count(new, signal, items, now_ns)
@@ -324,49 +278,7 @@ class Router:
         self.state.same_sources(old, new)
         self._touched.add(old)
 
-    def _tidy(self, attempt: str) -> None:
-        """After a move: remove an attempt that has nothing left, cut a file that is half dead."""
-        files = self.state.files_of(attempt)
-        if not files or self.state.folder_of(attempt) is None:
-            return
-        if all(size == dead for _, size, dead in files):
-            folder = self.state.folder_of(attempt)
-            assert folder is not None
-            self.state.db.execute("BEGIN")
-            self.state.drop_attempt(attempt)
-            self.state.db.execute("COMMIT")
-            shutil.rmtree(self.attempt_dir(folder), ignore_errors=True)
-            return
-        if any(dead * 2 > size for _, size, dead in files):
-            self.compact(attempt)
-
-    def compact(self, attempt: str) -> None:
-        """Cut dead lines out of the files of an attempt, as before every build."""
-        for signal, size, dead in self.state.files_of(attempt):
-            if dead:
-                cut_out(self.state, self._file(attempt, signal), attempt, signal, size)
-
     # --- starting again
-
-    def _check_files(self) -> None:
-        """Make files agree with the state after a kill: cut what was not committed; derive all again where a file is
-        shorter than it was; forget what somebody removed."""
-        for attempt, signal, size, _ in list(self.state.files()):
-            path = self._file(attempt, signal)
-            try:
-                actual = path.stat().st_size
-            except FileNotFoundError:
-                self._forget(attempt, signal)
-                continue
-            if actual > size:
-                os.truncate(path, size)
-            elif actual < size:
-                self.start_over(f"{path.name} of attempt {attempt!r} is shorter than it was")
-                return
-
-    def _forget(self, attempt: str, signal: int) -> None:
-        for table in ("file", "extent", "dead"):
-            self.state.db.execute(f"DELETE FROM {table} WHERE attempt=? AND signal=?", (attempt, signal))
 
     def start_over(self, why: str) -> None:
         """Set the state and what was derived by it aside (see `set_aside`), and derive all again from the log."""
@@ -375,11 +287,13 @@ class Router:
             self.state.close()
         set_aside(self._root)
         self.state = State(self._root / STATE)
+        self.files = AttemptFiles(self._root, self.state)
         self._finished = set()
         self._clear()
 
     def _clear(self) -> None:
-        for cache in (self._places, self._sizes, self._lines, self._touched, self._repairs, self._changed):
+        self.files.clear()
+        for cache in (self._places, self._touched, self._repairs, self._changed):
             cache.clear()
 
 

@@ -93,7 +93,7 @@ def test_a_trace_leaves_its_session_for_a_stronger_name_and_the_rest_stays(tmp_p
     feed(tmp_path, traces(span(own=own(2), gen_ai__conversation__id="c")))
     router.drain()
     for row in router.state.attempts():
-        router.compact(row.id)
+        router.files.compact(row.id)
     counts = {row.id: row.spans for row in router.state.attempts()}
     router.close()
     assert spans_of(tmp_path) == {"c": [own(1), own(2)], "s": [own(9)]}
@@ -235,7 +235,7 @@ def test_restarts_at_any_point_end_as_one_run_does(tmp_path: Path, seed: int) ->
         done = router.poll(budget=rng.randint(1, 4000))
         for row in router.state.attempts():
             if rng.random() < 0.2:
-                router.compact(row.id)
+                router.files.compact(row.id)
         router.close()
         for path in often.glob("attempts/*/otel.jsonl"):  # a kill after writing, before committing
             if rng.random() < 0.1:
@@ -246,7 +246,7 @@ def test_restarts_at_any_point_end_as_one_run_does(tmp_path: Path, seed: int) ->
     for root in (once, often):
         router = Router(root)
         for row in router.state.attempts():
-            router.compact(row.id)
+            router.files.compact(row.id)
         router.close()
     assert spans_of(once) == spans_of(often)
     everything = sorted(s for found in spans_of(once).values() for s in found)
