@@ -56,7 +56,7 @@ def plan_steps(
     spare: list[SpanHead] = []
     executions = sorted(set_aside_executions(find_executions(heads, spare), plan.notices), key=Execution.order)
     plan.notices.extend(told_again(spare, "tool executions"))
-    links = link_tool_calls(calls, executions)
+    links = link_tool_calls(calls, executions, index.tasks)
     find_reported(links, calls)
     emitted = {execution for link in links for execution in link.candidates}
     unlinked = [execution for execution in executions if execution not in emitted]

@@ -88,6 +88,7 @@ class Readings:
         for head in executions:
             if head.tool_call_id is None:
                 self._from_task(head)
+        self._count_tasks(executions)
         first: dict[SpanHead, list[Reported]] = {}
         for (_, call_id, digest), (_, head, position) in self._first.items():
             if (call_id, digest) not in on_wire:
@@ -178,6 +179,18 @@ class Readings:
             return
         if compare_arguments(arguments_of(call.arguments), head.arguments) is not Word.CONTRADICTS:
             head.tool_call_id, head.id_rule = call.id, "enclosing_task"
+
+    def _count_tasks(self, executions: list[SpanHead]) -> None:
+        """How many tasks beside each other were started with one numbered id: the tasks around executions of such an
+        id, and those around which the execution was lost."""
+        around = {e.parent for e in executions if is_numbered(e.tool_call_id or "") and e.parent is not None}
+        nodes = {task.parent for task in around if task.role is Role.CHAIN and task.parent is not None}
+        for head in self._index.span_heads() if nodes else ():
+            if head.role is Role.CHAIN and head.parent in nodes:
+                call = task_call(self._archive, head)
+                if call is not None and call.id is not None:
+                    key = head.source, head.trace_id, call.id
+                    self._index.tasks[key] = self._index.tasks.get(key, 0) + 1
 
     def _wires(self) -> set[Item]:
         """Read the wire calls in order of time; every result that one of their requests reports."""

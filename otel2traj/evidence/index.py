@@ -41,6 +41,8 @@ class Index:
         """What an ACP client or a framework recorded of the end of an Input, by its ordinal."""
         self.told: dict[str | None, list[Part]] = {}
         """What an ACP client or a framework recorded of an Input beside steps, tools and terminals, in its order."""
+        self.tasks: dict[tuple[str, str | None, str], int] = {}
+        """How many tasks were started with a numbered tool call id, by file, trace and id."""
         self.recovered: dict[SpanHead, tuple[str, list[ToolCall]]] = {}
         """Tool calls of a model span that itself tells none, with what told them: `enclosing_span`, `graph_node`."""
         self.terminals: dict[tuple[str, str], list[Part]] = {}

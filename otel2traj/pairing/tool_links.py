@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ..model.heads import Execution, ModelCall, Reported, SpanHead, ToolLink
-from ..model.link import LinkStatus
+from ..model.link import LinkStatus, Witness, Word
 from .tree import ancestors
 from .witness import Scopes, is_numbered, of_link
 
+Task = tuple[str, str | None, str]
+"""File, trace and the tool call id that a task was started with."""
 
-def link_tool_calls(calls: Iterable[ModelCall], executions: Iterable[Execution]) -> list[ToolLink]:
-    """One link for each emitted tool call, in the order of `calls`.
+
+def link_tool_calls(
+    calls: Iterable[ModelCall], executions: Iterable[Execution], tasks: Mapping[Task, int] | None = None
+) -> list[ToolLink]:
+    """One link for each emitted tool call, in the order of `calls`. `tasks` counts those started with numbered ids.
 
     In one Input one emitter and one candidate that nothing contradicts are exact; more of either, or a contradiction,
     are ambiguous, and nothing is attached; no candidate is none. An Input that is not known conflicts with none.
@@ -42,8 +47,11 @@ def link_tool_calls(calls: Iterable[ModelCall], executions: Iterable[Execution])
             link.emitters = max(
                 link.emitters, sum(1 for other in same if _same_input(link.call.ordinal, other.call.ordinal))
             )
-            link.lost_emitters = link.lost_emitters or lost
+            started = max((_started(execution, call_id, tasks or {}) for execution in link.candidates), default=0)
+            link.lost_emitters = link.lost_emitters or lost or started > link.emitters
+    find_reported(links, calls)
     for link in links:
+        _order(link)
         _decide(link)
     for same in emitters.values():
         _note_scopes([link for link in same if link.status is LinkStatus.AMBIGUOUS])
@@ -68,6 +76,25 @@ def _decide(link: ToolLink) -> None:
     link.rule = link.execution.id_rule()
     if link.execution.tool_call_id() != link.emitted.id:
         link.rule = "item_id"
+
+
+def _started(execution: Execution, call_id: str, tasks: Mapping[Task, int]) -> int:
+    return tasks.get((execution.head.source, execution.head.trace_id, call_id), 0)
+
+
+def _order(link: ToolLink) -> None:
+    """An id that other answers may count again is not answered before its call began, nor after a request reported the
+    result. Order finds nothing: it never agrees."""
+    if not is_numbered(link.emitted.id or ""):
+        return
+    asked = link.call.start_ns()
+    told = None if link.reported_by is None else link.reported_by.start_ns()
+    for at, execution in enumerate(link.candidates):
+        began = execution.head.start_ns
+        if began is None or asked is None:
+            continue
+        if began < asked or (told is not None and told < began):
+            link.witnesses[at] = Witness((*link.witnesses[at].words, ("order", Word.CONTRADICTS)))
 
 
 def _times(calls: list[ModelCall]) -> dict[str, int]:
@@ -145,7 +172,7 @@ def find_reported(links: Iterable[ToolLink], calls: Iterable[ModelCall]) -> None
         if link.emitted.id is not None:
             emissions.setdefault(link.emitted.id, []).append((place[link.call], link.call.ordinal))
     for link in links:
-        mine = place[link.call]
+        mine, link.reported_by = place[link.call], None
         for number, call, item in told.get(link.emitted.id or "", ()):
             if number > mine and _same_input(link.call.ordinal, call.ordinal):
                 between = emissions[item.tool_call_id]

@@ -231,3 +231,38 @@ def test_a_stop_for_tools_of_which_none_is_recorded_is_told(tmp_path: Path, reas
     call["attributes"].append({"key": "gen_ai.response.finish_reasons", "value": reasons})
     warnings = run(tmp_path, call).summary.warnings
     assert sum("unrecorded_tool_calls: step 1 stopped for tools" in str(one) for one in warnings) == told
+
+
+@pytest.mark.parametrize(("began", "link"), [(0.5, "ambiguous"), (2, "exact"), (4, "ambiguous")])
+def test_a_numbered_id_is_answered_after_its_call_and_before_its_result_is_reported(
+    tmp_path: Path, began: float, link: str
+) -> None:
+    told = [{"role": "tool", "parts": [{"type": "tool_call_response", "id": "call_0", "response": "R"}]}]
+    asked = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": told}
+    trajectory = run(
+        tmp_path,
+        model_span(M1, 1, calls=[("call_0", "read", {"key": "a"})]),
+        span(M2, 3, asked),
+        tool_span(T1, began, "read", call_id="call_0", arguments={"key": "a"}, result="R"),
+    )
+    (log,) = [log for log in logs(trajectory) if log.tool_call_id == "call_0"]
+    assert log.link == link
+    if link == "ambiguous":
+        assert log.evidence["candidates"][0]["witness"]["order"] == "contradicts"
+
+
+@pytest.mark.parametrize(("tasks", "link"), [(1, "exact"), (2, "ambiguous")])
+def test_two_tasks_started_with_one_numbered_id_show_that_an_answer_is_lost(
+    tmp_path: Path, tasks: int, link: str
+) -> None:
+    given = [{"name": "read", "args": {"key": "a"}, "id": "call_0", "type": "tool_call"}]
+    task = {"openinference.span.kind": "CHAIN", "input.value": given}
+    spans = [span(f"{number:016x}", number, task, parent="f" * 16) for number in range(0x20, 0x20 + tasks)]
+    trajectory = run(
+        tmp_path,
+        span("f" * 16, 0, {"openinference.span.kind": "CHAIN"}),
+        model_span(M1, 1, calls=[("call_0", "read", {"key": "a"})], parent="f" * 16),
+        *spans,
+        tool_span(T1, 40, "read", call_id="call_0", arguments={"key": "a"}, result="R", parent=f"{0x20:016x}"),
+    )
+    assert [log.link for log in logs(trajectory)] == [link]
