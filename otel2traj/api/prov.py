@@ -15,6 +15,7 @@ from ..canonical import loads
 from ..corpus.cases import fixtures
 from ..errors import EvidenceError, UsageError
 from ..files import whole
+from ..prov import drawing
 from ..prov.aer import AerProjector
 from ..prov.constraints import check_document, read_provn
 from ..prov.engine import Options, write_prov
@@ -70,6 +71,14 @@ def export(
             options = Options(emit_content=emit_content)
             write_prov(out, _lines(record), [_lines(semantics)], options)
     return Exported(projector.execution_id, str(projector.digest), projector.issues)
+
+
+def draw(file: Path, node: str) -> str:
+    """The neighbourhood of one node of a document as SVG. Raises `EvidenceError` where it is not there."""
+    document = loads(_bytes(file))
+    if not isinstance(document, dict) or not is_ours(document):
+        raise EvidenceError(f"{file.name} is no document of the apv namespace", code="prov.form")
+    return drawing.draw(document, node)
 
 
 def _project(

@@ -92,6 +92,27 @@ def rdf(document: Annotated[Path, typer.Argument(help="A PROV-JSON document that
 
 
 @group.command()
+def draw(
+    document: Annotated[Path, typer.Argument(help="A PROV-JSON document that was written here.")],
+    node: Annotated[str, typer.Argument(help="A node of core: mc0 (a model call), te0 (an execution), m2, ...")],
+    output: Output = None,
+) -> None:
+    """Draw one step and what is stated around it, as an inert SVG. Exit 0 drawn, 3 not readable or no such node.
+
+    Example: otel2traj prov draw prov.json mc0 -o mc0.svg
+    """
+    from ..api import prov
+    from ..files import replacing
+
+    data = prov.draw(document, node).encode()
+    if output is None:
+        sys.stdout.buffer.write(data)
+        return
+    with replacing(output) as out:
+        out.write(data)
+
+
+@group.command()
 def why(
     document: Annotated[Path, typer.Argument(help="A PROV-JSON document.")],
     claim: Annotated[str, typer.Argument(help="The id of a statement, a pointer into the AER, or a text of the run.")],

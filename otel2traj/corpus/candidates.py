@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -47,6 +48,21 @@ class Candidate:
             "inputs": self.inputs() if self.files else None,
             "executions": executions,
         }
+
+
+def refused_below(register: Iterable[JsonObject], origin: str, path: str, kind: str) -> list[str]:
+    """What the register says was refused of a candidate: `PATH (REASON)`, paths relative to it. A folder of loose files
+    has none but its own."""
+    prefix = "" if path == "." else f"{path}/"
+    found = []
+    for row in register:
+        name = str(row["candidate"])
+        if row["origin"] != origin or row["status"] != "refused" or not name.startswith(prefix):
+            continue
+        inner = name.removeprefix(prefix)
+        if kind == "attempt" or "/" not in inner:
+            found.append(f"{inner} ({row['reason']})")
+    return sorted(found)
 
 
 def find_candidates(entries: list[Entry]) -> list[Candidate]:

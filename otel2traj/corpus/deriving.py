@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..canonical import JsonObject, loads, sha256_canonical
-from ..prov.engine import derive_prov
+from ..prov.engine import write_prov
 from ..prov.sem import derive_sem
 from . import manifest as manifests
 from .manifest import Manifest
-from .tree import SEM_PROFILES, Tree, digest, find, new_version, write, write_json, writing
+from .tree import SEM_PROFILES, Tree, digest, drafting, find, new_version, write, write_json, writing
 from .versions import code_digest, derivation
 from .workers import run
 
@@ -129,5 +129,7 @@ def annotate(tree: Tree, execution: str, aer: str) -> JsonObject:
         sems.append(lines)
         name = f"sem/{profile}"
         files[name] = write(tree, tree.artefact(name, execution), b"".join(lines))
-    files["prov"] = write(tree, tree.artefact("prov", execution), derive_prov(record, sems))
+    with drafting(tree) as draft:
+        write_prov(draft.stream, record, sems)
+        files["prov"] = draft.commit(tree.artefact("prov", execution))
     return files

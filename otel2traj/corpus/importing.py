@@ -16,7 +16,7 @@ from ..canonical import JsonObject, loads, sha256_canonical
 from ..errors import EvidenceError, RefusedError, UsageError
 from . import manifest as manifests
 from .archives import Archive, archive_kind
-from .candidates import Candidate, find_candidates
+from .candidates import Candidate, find_candidates, refused_below
 from .limits import Limits
 from .listing import Entry, list_root
 from .manifest import read_members, read_origins
@@ -26,7 +26,7 @@ from .profile import SourceProfile, check_same
 from .store import limits_of, put
 from .tree import Tree, base_of, write_json, write_rows, writing
 from .versions import code_digest, derivation
-from .withholding import purged
+from .withholding import purged, withhold
 from .workers import run
 
 
@@ -79,6 +79,8 @@ class _Import:
         self._manifest = manifests.load(tree) if tree.corpus.is_file() else manifests.fresh()
         self._redactor = None if options.profile is None else options.profile.redactor()
         self._purged = purged(tree)
+        self._also: dict[str, tuple[str, str, bool]] = {}
+        """Archives that hold a purged member: they go as well."""
         self._origins = {(str(row["origin"]), str(row["path"])): row for row in read_origins(tree)}
         self._members = read_members(tree)
         self._register = {_key(row): row for row in self._manifest.register}
@@ -130,12 +132,14 @@ class _Import:
 
     def _tasks(self, root: Path, origin: str, entries: list[Entry]) -> Iterator[_Task]:
         archives: list[tuple[str, Path, str]] = []
-        for candidate in find_candidates(entries):
+        candidates = find_candidates(entries)
+        for candidate in candidates:
             if candidate.reason in ("not_a_trace", "derived_output"):
                 self._loose(origin, candidate, archives)
             elif candidate.reason is not None:
                 self._row(candidate.row(origin, "refused", candidate.reason, []))
-            else:
+        for candidate in candidates:  # what was refused of one is known by now
+            if candidate.reason is None:
                 yield from self._candidate(origin, candidate, None)
         self._pin(origin)
         for path, file, kind in archives:
@@ -209,7 +213,15 @@ class _Import:
         ]
         key = sha256_canonical([origin, candidate.path, candidate.kind])
         map_task = MapTask(
-            self._tree.root, self._tree.root, origin, candidate.kind, candidate.path, files, archive, self._redactor
+            self._tree.root,
+            self._tree.root,
+            origin,
+            candidate.kind,
+            candidate.path,
+            files,
+            archive,
+            self._redactor,
+            refused_below(self._register.values(), origin, candidate.path, candidate.kind),
         )
         yield _Task(map_task, self._done / f"{key}.json", candidate.inputs())
 
@@ -259,8 +271,13 @@ class _Import:
                 hint="give the snapshot a name of its own with --name",
                 code="corpus.origin-changed",
             )
-        self._begin(origin, facts)
         candidates, rows, damage = members_of(self._tree, facts)
+        if any(row["sha256"] in self._purged for row in rows):
+            row = self._register[(key, path, "archive")]
+            row["status"], row["reason"] = "withheld", "purged"
+            self._also[sha256] = ("purge", "purged", True)
+            return
+        self._begin(origin, facts)
         self._members = [row for row in self._members if row["archive"] != sha256] + rows
         if damage is not None:
             row = self._register[(key, path, "archive")]
@@ -270,7 +287,8 @@ class _Import:
                 self._row(candidate.row(origin, "not_mapped", candidate.reason, []))
             elif candidate.reason is not None:
                 self._row(candidate.row(origin, "refused", candidate.reason, []))
-            else:
+        for candidate in candidates:
+            if candidate.reason is None:
                 yield from self._candidate(origin, candidate, facts)
         source = self._manifest.source(origin)
         assert source is not None
@@ -309,6 +327,8 @@ class _Import:
         self._manifest.executions = list(self._executions.values())
         write_json(self._tree, "derivation.json", derivation())
         self._manifest.save(self._tree)
+        if self._also:
+            withhold(self._tree, self._manifest, self._also)
         shutil.rmtree(self._done, ignore_errors=True)
 
 

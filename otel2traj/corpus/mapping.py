@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -41,6 +41,8 @@ class MapTask:
     files: list[JsonObject]
     archive: JsonObject | None
     redactor: Redactor | None
+    refused: list[str] = field(default_factory=list)
+    """Paths below the candidate that were not taken, each with the reason."""
 
     def candidate(self) -> Candidate:
         entries = [
@@ -108,7 +110,13 @@ def _project(tree: Tree, task: MapTask, folder: Path, name: str | None, run: Cal
     attempt = task.path if name is None else f"{task.path}#{name}"
     with drafting(tree) as aer, drafting(tree) as view, RecordBytes(folder) as read:
         projector = AerProjector(
-            aer.stream, task.origin, attempt, read=read, fixtures=fixtures(folder), redact=task.redactor
+            aer.stream,
+            task.origin,
+            attempt,
+            read=read,
+            fixtures=fixtures(folder),
+            redact=task.redactor,
+            refused=task.refused,
         )
         facts = _Facts()
         run(projector, facts, Redacted(TrajectoryWriter().sink(view.stream), task.redactor))

@@ -14,9 +14,12 @@ from ..canonical import JsonObject
 from ..errors import EvidenceError
 from ..model.finding import Finding
 from . import manifest as manifests
+from .candidates import refused_below
 from .deriving import annotate, next_version, stage_key
 from .evidence import Evidence
 from .importing import members_of
+from .indexes import RULES as _INDEXES
+from .indexes import derive_indexes
 from .manifest import Manifest, read_members
 from .mapping import Mapped, MapTask, map_candidate
 from .profile import SourceProfile, check_same
@@ -32,6 +35,7 @@ RULES: Final = {
     "recompute.row": "The rows of index and register are what this software writes.",
     "recompute.members": "The members of an archive are those that the raw bytes hold.",
     "recompute.raw": "The raw bytes needed are there, unchanged.",
+    **_INDEXES,
 }
 _ROW: Final = (
     "execution",
@@ -85,6 +89,7 @@ def recompute(corpus: Path, out: Path | None = None, jobs: int = 1, profile: Sou
                 executions += result.mapped.executions
                 register[_key(result.mapped.register)] = result.mapped.register
         done.findings += _members(source, manifest, tree if out is not None else None)
+        done.findings += derive_indexes(source, manifest, jobs)
         if out is not None:
             fresh = next_version(source, manifest)
             fresh.data["profile"] = manifest.data["profile"]
@@ -172,6 +177,7 @@ def _tasks(
             evidence.files(origin, path, kind),
             evidence.archive(origin),
             redactor,
+            refused_below(manifest.register, origin, path, kind),
         )
         yield AgainTask(source.root, row, own, task, keep)
 

@@ -34,7 +34,8 @@ def withheld_objects(tree: Tree) -> set[str]:
 
 
 def purge(corpus: Path, sha256: str, *, keep_executions: bool = False) -> JsonObject:
-    """Take one raw object out of a working tree for good, and what was derived from it unless `keep_executions`.
+    """Take one raw object out of a working tree for good, and what was derived from it unless `keep_executions`. Raw
+    bytes are never edited, so an archive with a member of these bytes goes whole, and none is stored again.
 
     Raises `RefusedError` for a sealed corpus and an incomplete one, `UsageError` for a digest that is no object of
     the store.
@@ -46,16 +47,13 @@ def purge(corpus: Path, sha256: str, *, keep_executions: bool = False) -> JsonOb
         manifest = manifests.load(tree)
         manifests.refuse_incomplete(manifest, tree)
         rows = [row for row in read_origins(tree) if row["object"] == sha256]
-        if not rows:
-            holders = {str(row["archive"]) for row in read_members(tree) if row["sha256"] == sha256}
-            if holders:
-                raise UsageError(
-                    "these are the bytes of a member of an archive, and raw bytes are never edited",
-                    hint=f"purge the archive: {', '.join(sorted(holders))}",
-                    code="corpus.member",
-                )
-            raise UsageError(f"no raw object has the digest {sha256}", hint="see raw/origins.jsonl")
-        withhold(tree, manifest, {sha256: ("purge", "purged", not keep_executions)})
+        holders = {str(row["archive"]) for row in read_members(tree) if row["sha256"] == sha256}
+        if not rows and not holders:
+            raise UsageError(
+                f"no raw object and no member of an archive has the digest {sha256}",
+                hint="see raw/origins.jsonl and raw/members.jsonl",
+            )
+        withhold(tree, manifest, dict.fromkeys((sha256, *holders), ("purge", "purged", not keep_executions)))
         return read_withheld(tree)
 
 
@@ -90,7 +88,9 @@ def withhold(tree: Tree, manifest: Manifest, objects: dict[str, tuple[str, str, 
     origins = read_origins(tree)
     for sha256, (by, reason, executions) in sorted(objects.items()):
         places = [{"origin": row["origin"], "path": row["path"]} for row in origins if row["object"] == sha256]
-        size = next((row["size"] for row in origins if row["object"] == sha256), None)
+        sizes = [row["size"] for row in origins if row["object"] == sha256]
+        sizes += [row["size"] for row in read_members(tree) if row["sha256"] == sha256]
+        size = next(iter(sizes), None)
         row = {"sha256": sha256, "size": size, "by": by, "reason": reason, "origins": places, "executions": executions}
         known.setdefault(sha256, row)
     said["objects"] = [known[sha256] for sha256 in sorted(known)]

@@ -2,7 +2,9 @@
 
 * `aer.AerProjector(out, origin, attempt_path, *, fixtures=(), redact=None)`: a `StepSink` that writes one AER
   (`aer/0.2`) to the binary stream `out`, one RFC 8785 record a line; after `begin` it has `.execution_id`, after `end`
-  `.digest` and `.issues`. `fixtures` are `{"path", "declares"}` objects read from the attempt's own files.
+  `.digest` and `.issues`. `read` opens the cited ranges; without it nothing is observed. `refused` names evidence that
+  was not taken, and stands among the issues. `fixtures` are `{"path", "declares"}` objects read from the attempt's own
+  files.
 * `sem.derive_sem(aer: Iterable[bytes], profile="default") -> Iterator[bytes]`: the lines of one SEM (`sem/0.1`);
   profiles: `sem.PROFILES`.
 * `engine.derive_prov(aer: Iterable[bytes], sems: Iterable[Iterable[bytes]] = (), options=Options()) -> bytes`: one

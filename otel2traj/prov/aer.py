@@ -40,7 +40,9 @@ class AerProjector:
         fixtures: Sequence[JsonObject] = (),
         redact: Redact | None = None,
         saved: JsonObject | None = None,
+        refused: Sequence[str] = (),
     ) -> None:
+        self._refused = refused
         self._state = State(out, redact, read, saved)
         self._saved = saved
         self._messages = Messages(self._state)
@@ -79,7 +81,7 @@ class AerProjector:
             summary = replace(summary, sources=[self._saved])
         header = self._header if self._header is not None else Header()
         Closing(self._state, header, papers, harness=bool(summary.inputs) and told).write(summary)
-        self.issues = list(summary.warnings)
+        self.issues = [*summary.warnings, *(f"evidence_refused: {one}" for one in self._refused)]
         if self._saved is not None:
             self.issues.append(
                 f"evidence_not_opened: all of this was read from {self._saved['path']}, a saved trajectory"

@@ -24,7 +24,7 @@ MAX_STATEMENTS: Final = 5_000
 """Beyond this the notations other than JSON would take minutes."""
 MAX_RDF: Final = 400
 NOTATIONS: Final = (("json", None), ("provn", MAX_STATEMENTS), ("xml", MAX_STATEMENTS), ("rdf", MAX_RDF))
-PIECE: Final = 5_000
+PIECE: Final = 1_000
 """A longer document is read by the library in pieces of so many statements: it relates none of them, and its model
 takes ten times the memory of the JSON."""
 

@@ -97,24 +97,32 @@ def test_a_purge_that_was_killed_is_finished_by_the_seal(working: Path, monkeypa
     checked(working, len(made.SOME) - 1, 0)
 
 
-def test_what_cannot_be_purged(working: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_purged(working: Path) -> None:
     for sha256 in ("abc", "0" * 64):
         with pytest.raises(UsageError):
             purge(working, sha256)
+
+
+def test_a_purge_takes_the_archive_that_holds_the_bytes(tmp_path: Path) -> None:
+    """The archive goes whole, and neither it nor another one with the same member is stored again."""
     pack = tmp_path / "pack"
     pack.mkdir()
-    (pack / "a.zip").write_bytes(zip_bytes(made.content(made.runs(tmp_path, ("abb-17a-acp",))).items()))
-    import_root(pack, tmp_path / "packed")
-    member = read_rows(tmp_path / "packed.partial" / "raw" / "members.jsonl")[0]
-    with pytest.raises(UsageError) as caught:
-        purge(tmp_path / "packed", str(member["sha256"]))
-    assert caught.value.error_code == "corpus.member"
-    assert caught.value.hint is not None
-    assert member["archive"] in caught.value.hint
-    purge(tmp_path / "packed", str(member["archive"]))
-    derive(tmp_path / "packed")
-    package(tmp_path / "packed")
-    checked(tmp_path / "packed", 0, 0)
+    files = made.content(made.runs(tmp_path, ("abb-17a-acp",)))
+    (pack / "a.zip").write_bytes(zip_bytes(files.items()))
+    corpus, raw = tmp_path / "packed", tmp_path / "packed.partial" / "raw"
+    import_root(pack, corpus)
+    member = read_rows(raw / "members.jsonl")[0]
+    gone = {str(row["sha256"]) for row in purge(corpus, str(member["sha256"]))["objects"]}
+    assert gone == {member["sha256"], member["archive"]}
+    assert not [path for path in (raw / "objects").rglob("*") if path.is_file()]
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.zip").write_bytes(zip_bytes([*files.items(), ("more.txt", b"x")]))
+    import_root(other, corpus)
+    assert not [path for path in (raw / "objects").rglob("*") if path.is_file()]
+    derive(corpus)
+    package(corpus)
+    checked(corpus, 0, 0)
 
 
 def test_rules_of_a_profile(tmp_path: Path) -> None:
