@@ -158,11 +158,15 @@ def gap_words(gap: Gap) -> str:
     return what if gap.detail is None else f"{what}, {gap.detail}"
 
 
+def task(header: Header, summary: Summary | None) -> str | None:
+    """What the run was to do: the task, else the first prompt."""
+    told = header.metadata.get("task_instruction")
+    if told is None and summary is not None and summary.inputs:
+        told = summary.inputs[0].prompt
+    return None if told is None else value_text(told)
+
+
 def title(header: Header, summary: Summary | None) -> str:
-    """What the run was about: the task, else the first prompt, else its names."""
-    task = header.metadata.get("task_instruction")
-    if task is None and summary is not None and summary.inputs:
-        task = summary.inputs[0].prompt
-    if task is not None:
-        return value_text(task)
-    return header.case_id or header.run_id or "trajectory"
+    """What to call the run: its task, else one of its names."""
+    told = task(header, summary)
+    return told if told is not None else header.case_id or header.run_id or "trajectory"

@@ -7,7 +7,7 @@ from ..model.trajectory import Header, SdkInput, Summary, TrajectoryStatus
 from ..outcome import EndStatus, Failure, Gap, GapKind
 from .beside import input_events
 from .blocks import Block, Head, Line, Quote, Tone, Words
-from .glance import Glance, ended_words, gap_words, inputs_words, recovery_words, title, total_cost
+from .glance import Glance, ended_words, gap_words, inputs_words, recovery_words, task, total_cost
 from .layout import joined
 from .safe import value_text
 from .words import ranges
@@ -36,7 +36,11 @@ def opening(header: Header, glance: Glance, summary: Summary, *, brief: bool = F
     each: list[Block] = [Line([(mixed, Tone.PLAIN)], 1)] if mixed is not None else []
     out: list[Block] = [Head(1, head), *each, *_went_wrong(glance, listed), *_not_known(glance)]
     out.append(Head(2, [("the run", Tone.STRONG)]))
-    out += [Line([("task", Tone.STRONG)], 1), Quote(_cut(title(header, summary), 200 if brief else 2000), 2)]
+    asked = task(header, summary)
+    if asked is None:
+        out.append(Line([("task", Tone.STRONG), (" not recorded", Tone.DIM)], 1))
+    else:
+        out += [Line([("task", Tone.STRONG)], 1), Quote(_cut(asked, 200 if brief else 2000), 2)]
     if glance.answer is not None:
         answer = _cut(value_text(glance.answer), 200 if brief else 1000)
         which = "answer" if glance.answer_of is None else f"answer to input {glance.answer_of}"
