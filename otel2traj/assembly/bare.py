@@ -13,6 +13,7 @@ from ..model.heads import Recorder, SpanHead, WireHead
 from ..model.reading import Role
 from ..pairing.actors import purpose_of
 from ..pairing.retold_inputs import Same, join_retold_inputs
+from ..pairing.tree import ancestors
 from .conversations import acts, conversations_of, maybe_one_run
 from .documents import Documents, InputRecord
 from .readings import Readings
@@ -116,18 +117,22 @@ def _input(ordinal: str, heads: list[SpanHead], readings: Readings) -> InputReco
     """Prompt and result of an Input: its root span's, else those of a record of the prompt itself, else the first user
     message of its first call and nothing. Base64 in them is a line: its bytes are where they were recorded."""
     record = InputRecord(ordinal)
-    mine = set(heads)
-    root = next((head for head in heads if head.parent not in mine and head.role is not Role.NONE), None)
-    told = [readings.of(root)] if root is not None and root.recorder is Recorder.OTEL else []
-    told += [readings.of(head) for head in heads if head.role is Role.AGENT and head.recorder in _SPEAKERS]
-    record.prompt = fold(next((one.input_text for one in told if one.input_text is not None), None))
+    root = _root(heads)
+    tellers = [root] if root is not None and root.recorder is Recorder.OTEL else []
+    tellers += [head for head in heads if head.role is Role.AGENT and head.recorder in _SPEAKERS]
+    told = [(head, readings.of(head)) for head in tellers]
+    asked_by = next(((head, one.input_text) for head, one in told if one.input_text is not None), None)
+    answered_by = next(((head, one.output_text) for head, one in reversed(told) if one.output_text is not None), None)
     result: JsonObject = {}
-    answer = next((one.output_text for one in reversed(told) if one.output_text is not None), None)
-    if answer is not None:
-        result["output"] = fold(answer)
+    if asked_by is not None:
+        record.told_by["prompt"], record.prompt = asked_by[0], fold(asked_by[1])
+    if answered_by is not None:
+        record.told_by["output"], result["output"] = answered_by[0], fold(answered_by[1])
+    record.told_by = {name: head for name, head in record.told_by.items() if head.role in (Role.AGENT, Role.CHAIN)}
     if root is not None and root.failed:
         result["status"] = "failed"
-    exported: Any = told[0].failure.get("result") if told and told[0].failure is not None else None
+    first_told = told[0][1].failure if told else None
+    exported: Any = None if first_told is None else first_told.get("result")
     record.result = exported if isinstance(exported, dict) else result or None
     if record.prompt is None:
         asked = (head for head in heads if head.role is Role.MODEL_CALL and head.has_content)
@@ -136,6 +141,19 @@ def _input(ordinal: str, heads: list[SpanHead], readings: Readings) -> InputReco
             asked_for = readings.of(first)
             record.prompt = asked_for.input_text or _first_user_text(asked_for.messages or [])
     return record
+
+
+def _root(heads: list[SpanHead]) -> SpanHead | None:
+    """The outermost span of an Input; below a server's or a client's span, the outermost agent or chain."""
+    mine = set(heads)
+    found = next((head for head in heads if head.parent not in mine and head.role is not Role.NONE), None)
+    if found is not None:
+        return found
+    for role in (Role.AGENT, Role.CHAIN):
+        for head in heads:
+            if head.role is role and all(above.role is Role.NONE or above not in mine for above in ancestors(head)):
+                return head
+    return None
 
 
 _SPEAKERS: Final = (Recorder.SESSION, Recorder.LOGS)

@@ -25,10 +25,11 @@ from ..model.trajectory import (
 )
 from ..pairing.actors import Actors, purpose_of
 from ..timestamps import format_ns, parse_ns
+from .agents import Agents
 from .archive import Archive
 from .documents import Documents, InputRecord
 from .ends import Ends
-from .evidence import identity, step_evidence
+from .evidence import identity, span_evidence, step_evidence
 from .hydrate import WireBodies
 from .model_step import ModelStepReader
 from .plan import Plan
@@ -51,6 +52,7 @@ class Builder:
         documents: Documents,
         plan: Plan,
         ends: Ends,
+        agents: Agents,
     ) -> None:
         self._archive = archive
         self._index = index
@@ -58,6 +60,7 @@ class Builder:
         self._documents = documents
         self._plan = plan
         self._ends = ends
+        self._agent_spans = agents
         self._reader = ModelStepReader(readings, lambda wire: WireBodies(archive, wire), index.recovered)
         self._coverage = Coverage(inferred_links=plan.inferred)
         self._notices: list[Notice] = list(plan.notices)
@@ -299,6 +302,14 @@ class Builder:
 
     def _input(self, item: InputRecord) -> SdkInput:
         result, evidence = self._ends.close(item)
+        agents = self._agent_spans.of(item)
+        if agents:
+            evidence["agents"] = agents
+        if item.told_by:
+            evidence["told_by"] = {
+                name: span_evidence(self._archive, head, self._index.logs_of(head))
+                for name, head in item.told_by.items()
+            }
         events = told_events(self._archive, self._index, item)
         if events:
             evidence["events"] = events

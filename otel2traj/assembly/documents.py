@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ..canonical import JsonObject, JsonValue
 from ..model.evidence import Notice
+from ..model.heads import SpanHead
 from ..pairing.inputs import InputKeys
 from ..readers.attempt import Attempt, InputFolder, Layout
 from .archive import Archive
@@ -24,6 +25,8 @@ class InputRecord:
     session_id: str | None = None
     agent_id: str | None = None
     framework: str | None = None
+    told_by: dict[str, SpanHead] = field(default_factory=dict)
+    """Whose words `prompt` and `output` are, where a record that is no step told them."""
 
 
 @dataclass(slots=True)

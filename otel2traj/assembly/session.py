@@ -15,6 +15,7 @@ from ..model.evidence import Notice
 from ..model.heads import SpanHead, WireHead
 from ..model.trajectory import Event, StepSink, Summary, drive
 from ..readers.attempt import Attempt, Layout, open_attempt
+from .agents import Agents
 from .archive import Archive
 from .bare import split_conversations
 from .builder import Builder, unique
@@ -110,8 +111,9 @@ class BuildSession:
         plan = self.plan(conversation)
         plan.notices.extend(conversation.notices)
         plan.notices.extend(untold_calls(conversation.heads, plan, self.readings))
+        agents = Agents(self.archive, self.index, self.readings, conversation.heads, conversation.wires)
         ends = read_ends(self.archive, self.index, conversation.heads)
-        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, ends)
+        builder = Builder(self.archive, self.index, self.readings, conversation.documents, plan, ends, agents)
         return builder.run()
 
     def plan(self, conversation: Conversation) -> Plan:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
+from ..messages.answer import output_of
 from ..messages.nested import decode, string
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Role
@@ -16,6 +17,7 @@ from .base import Marks
 from .draft import Draft
 from .kit import SpanDialect
 from .oi_content import is_schema
+from .oi_messages import oi_messages
 from .openinference import KIND, SWITCH, has_model_evidence, kind_of
 from .table import AttributeTable
 
@@ -100,6 +102,11 @@ class OpenInferenceClaudeAgentSdk(OpenInferenceInstrumentor):
     leaves_out = "model calls: one agent span carries the answers of the whole run"
     tested: ClassVar[Mapping[str, str]] = {"openinference.instrumentation.claude_agent_sdk": "0.1.22"}
     marks = Marks(scopes=("openinference.instrumentation.claude_agent_sdk",))
+
+    def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
+        """The answers of all calls of a run stand on the agent's span, one after the other."""
+        if kind_of(span) == "AGENT":
+            draft.put_output(output_of(oi_messages(draft, "llm.output_messages.").messages, choices=False))
 
 
 OPENINFERENCE_CLAUDE_AGENT_SDK = OpenInferenceClaudeAgentSdk()
