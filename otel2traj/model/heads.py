@@ -245,12 +245,6 @@ class ModelCall:
         assert self.span is not None
         return self.span.order()
 
-    def start_ns(self) -> int | None:
-        """When it began, as the wire saw it where that did."""
-        if self.wire is not None:
-            return self.wire.start_ns
-        return None if self.span is None else self.span.start_ns
-
     def interaction_key(self) -> str:
         if self.wire is not None:
             return f"network:{self.wire.call_id}"

@@ -84,17 +84,24 @@ def _started(execution: Execution, call_id: str, tasks: Mapping[Task, int]) -> i
 
 def _order(link: ToolLink) -> None:
     """An id that other answers may count again is not answered before its call began, nor after a request reported the
-    result. Order finds nothing: it never agrees."""
+    result, by the clock of one recorder. Order finds nothing: it never agrees."""
     if not is_numbered(link.emitted.id or ""):
         return
-    asked = link.call.start_ns()
-    told = None if link.reported_by is None else link.reported_by.start_ns()
     for at, execution in enumerate(link.candidates):
         began = execution.head.start_ns
+        asked, told = _start(link.call, execution.head), _start(link.reported_by, execution.head)
         if began is None or asked is None:
             continue
         if began < asked or (told is not None and told < began):
             link.witnesses[at] = Witness((*link.witnesses[at].words, ("order", Word.CONTRADICTS)))
+
+
+def _start(call: ModelCall | None, head: SpanHead) -> int | None:
+    """When a call began by the recorder of another span, in one trace: other clocks may differ."""
+    span = None if call is None else call.span
+    if span is None or span.recorder is not head.recorder or span.trace_id != head.trace_id:
+        return None
+    return span.start_ns
 
 
 def _times(calls: list[ModelCall]) -> dict[str, int]:
