@@ -66,13 +66,16 @@ def commands_page() -> str:
 
 
 def left_out_page() -> str:
+    from otel2traj.assembly.unsaid import LEFT_OUT as RECORDS_LEFT_OUT
     from otel2traj.providers.rest import FRAMES_LEFT_OUT, LEFT_OUT
 
     def cell(text: str) -> str:
         return text.replace("|", chr(92) + "|")
 
     lines = [
-        "# What is left out of a model API's body",
+        "# What is left out",
+        "",
+        "## Of a model API's body",
         "",
         "Every other member of a body stands in the step's `output`: by its own name, in `other_parts`, or in `extra`",
         "by its JSON pointer. `tests/properties/test_no_member_vanishes.py` changes each member of each recorded",
@@ -93,6 +96,19 @@ def left_out_page() -> str:
     lines += ["In streams, by a pattern for the place of the member in its frame:", ""]
     lines += ["| provider | members | why |", "| --- | --- | --- |"]
     lines += [f"| `{name}` | `{cell(pattern)}` | {why} |" for name, pattern, why in FRAMES_LEFT_OUT]
+    lines += [
+        "",
+        "## Of the harness's records and files",
+        "",
+        "Every other member stands in the trajectory: as a fact of a step, tool log or Input, in `evidence.recorded` or",
+        "`metadata.recorded`, under `evidence.events` of its Input, or in a warning.",
+        "`tests/properties/test_no_record_vanishes.py` changes each member of each record and demands that the",
+        "trajectory changes, but for these. The bytes of every record behind a step are pointed at all the same.",
+        "",
+        "| file | event and member | why |",
+        "| --- | --- | --- |",
+    ]
+    lines += [f"| `{cell(file)}` | `{cell(pattern)}` | {why} |" for file, pattern, why in RECORDS_LEFT_OUT]
     return "\n".join(lines) + "\n"
 
 

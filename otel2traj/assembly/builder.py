@@ -138,6 +138,8 @@ class Builder:
         result = documents.run_result()
         if result:
             metadata["run_result"] = result
+        if documents.recorded:
+            metadata["recorded"] = documents.recorded
         return Header(
             run_id=documents.run_id,
             agent_id=documents.agent_id,
@@ -176,6 +178,10 @@ class Builder:
         if parts.exception is not None:
             evidence["exception"] = parts.exception
         evidence.update(parts.elsewhere)
+        if parts.response_id is not None and wire is None:
+            evidence.setdefault("response_id", parts.response_id)
+        if parts.recorded:
+            evidence["recorded"] = parts.recorded
         if parts.source_model is not None and parts.source_model != parts.model:
             evidence["source_model"] = parts.source_model
         source = StepSource.FRAMEWORK if wire is None else StepSource.WIRE if span is None else StepSource.BOTH
@@ -313,6 +319,8 @@ class Builder:
         events = told_events(self._archive, self._index, item)
         if events:
             evidence["events"] = events
+        if item.recorded:
+            evidence["recorded"] = item.recorded
         return SdkInput(
             ordinal=item.ordinal,
             input_id=item.input_id,

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
-from ..canonical import JsonObject, JsonValue
+from ..canonical import JsonObject, JsonValue, dumps
 from ..model.evidence import Notice
 from ..model.heads import SpanHead
 from ..pairing.inputs import InputKeys
 from ..readers.attempt import Attempt, InputFolder, Layout
 from .archive import Archive
 from .files import committed_changes, replay_changes
+from .unsaid import beside
+
+_RESULT: Final = ("status", "error", "exit_code", "signal")
+_OF_RUN: Final = ("schema", "run_id", "agent_id", "source_revision", "profile", "binding", "runtime", *_RESULT)
+_OF_INPUT: Final = ("run_id", "case_id", "input_id", "index", "payload_type", "payload", "schema_version")
+_OF_REQUEST: Final = ("schema", "run_id", "observation_context", "session_id", "agent_id", "framework")
 
 
 @dataclass(slots=True)
@@ -27,6 +34,8 @@ class InputRecord:
     framework: str | None = None
     told_by: dict[str, SpanHead] = field(default_factory=dict)
     """Whose words `prompt` and `output` are, where a record that is no step told them."""
+    recorded: JsonObject = field(default_factory=dict)
+    """By file, what it holds beside these."""
 
 
 @dataclass(slots=True)
@@ -38,11 +47,12 @@ class Documents:
     case: JsonObject = field(default_factory=dict)
     run: JsonObject = field(default_factory=dict)
     inputs: list[InputRecord] = field(default_factory=list)
+    recorded: JsonObject = field(default_factory=dict)
+    """What `run` and `case` hold beside these and the result of the run."""
 
     def run_result(self) -> JsonObject:
         """What `run.json` says of the end of the run, where it says anything."""
-        keys = ("status", "error", "exit_code", "signal")
-        return {key: self.run[key] for key in keys if self.run.get(key) is not None}
+        return {key: self.run[key] for key in _RESULT if self.run.get(key) is not None}
 
     def keys(self) -> InputKeys:
         """The identifiers by which a wire call finds its Input."""
@@ -84,8 +94,34 @@ def read_documents(archive: Archive) -> Documents:
     out.run_id = _text(out.run.get("run_id"))
     out.agent_id = _text(out.run.get("agent_id")) or out.agent_id
     out.case_id = _text(out.case.get("case_id")) or _text(run_case) or out.case_id
+    _keep(out)
     _otel_status(archive)
     return out
+
+
+def _keep(out: Documents) -> None:
+    """What run and Case say beside what has a place of its own; an output or an Input that stands below, only there."""
+    run = beside(out.run, "input", *_OF_RUN)
+    given = out.run.get("input")
+    asked = beside(given, "case_id") if isinstance(given, dict) else given
+    if asked:
+        run["input"] = asked
+    if any(item.result is not None and item.result.get("output") == run.get("output") for item in out.inputs):
+        run.pop("output", None)
+    case = beside(out.case, "schema_version", "case_id")
+    listed = case.pop("inputs", None)
+    there = [(item.input_id, item.prompt) for item in out.inputs]
+    left = [one for one in listed if not _is_there(one, there)] if isinstance(listed, list) else listed
+    if left:
+        case["inputs"] = left
+    out.recorded = {name: told for name, told in (("run", run), ("case", case)) if told}
+
+
+def _is_there(listed: JsonValue, there: list[tuple[str | None, JsonValue]]) -> bool:
+    """Whether an Input that the Case lists is one of those that ran, and nothing else is said of it."""
+    if not isinstance(listed, dict) or beside(listed, *_OF_INPUT):
+        return False
+    return (listed.get("input_id"), listed.get("payload")) in there
 
 
 def _input(archive: Archive, attempt: Attempt, folder: InputFolder) -> tuple[InputRecord, str | None]:
@@ -107,11 +143,36 @@ def _input(archive: Archive, attempt: Attempt, folder: InputFolder) -> tuple[Inp
     record.session_id = _text(request.get("session_id"))
     record.agent_id = _text(request.get("agent_id"))
     record.framework = _text(request.get("framework"))
+    said = ("input",) if request.get("input") == record.prompt else ()
+    told = {
+        "input": beside(given, *_OF_INPUT),
+        "request": beside(request, *_OF_REQUEST, *said),
+        "capture_status": _capture(archive, f"{base}/capture-status.json"),
+        "file_evidence": beside(
+            _object(archive, f"{base}/file-evidence.json"), "schema_version", "complete", "changes"
+        ),
+    }
+    record.recorded = {name: members for name, members in told.items() if members}
     if result is None and attempt.layout is not Layout.BARE:
         archive.notices.append(
             Notice("missing_result", f"Input {folder.ordinal} has no readable result.json", base, lossy=True)
         )
     return record, _text(context.get("case_id")) or _text(given.get("case_id"))
+
+
+def _capture(archive: Archive, path: str) -> JsonObject:
+    """The parts of an Input's record that the harness does not call complete; what it did not skip is a notice."""
+    parts = _object(archive, path)
+    out: JsonObject = {}
+    for name, told in parts.items():
+        status = told.get("status") if isinstance(told, dict) else told
+        if isinstance(told, dict) and beside(told) == {"status": "complete"}:
+            continue
+        out[name] = told
+        if status not in ("complete", "skipped"):
+            message = f"the harness says that {name} is {_words(status)}"
+            archive.notices.append(Notice("capture_incomplete", message, path, lossy=False))
+    return out
 
 
 def _otel_status(archive: Archive) -> None:
@@ -121,11 +182,13 @@ def _otel_status(archive: Archive) -> None:
         path = f"{folder}/otel-status.json" if folder else "otel-status.json"
         status = archive.document(path)
         if isinstance(status, dict) and status.get("status") not in (None, "complete"):
-            unfinished, error = status.get("unfinished_spans"), status.get("error")
-            why = f": {error}" if isinstance(error, str) and error else ""
-            archive.notices.append(
-                Notice("otel_incomplete", f"the exporter says incomplete, {unfinished} unfinished spans{why}", path)
-            )
+            words = ", ".join(f"{key} {_words(told)}" for key, told in beside(status, "status").items())
+            message = f"the exporter says {_words(status['status'])}: {words or 'nothing more'}"
+            archive.notices.append(Notice("otel_incomplete", message, path))
+
+
+def _words(value: JsonValue) -> str:
+    return value if isinstance(value, str) else dumps(value).decode("utf-8")
 
 
 def _object(archive: Archive, path: str) -> JsonObject:

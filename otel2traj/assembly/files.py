@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterator
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Final
 
-from ..canonical import JsonError, JsonObject, loads
+from ..canonical import JsonError, JsonObject, JsonValue, loads
 from ..model.evidence import Notice
 from .archive import Archive
+from .unsaid import beside
 
 _REPLAY = "replay/events.jsonl"
 _DIFF_LIMIT = 256 << 10
 """Bytes of a file beyond which no diff text is made from replay blobs; hashes and sizes stand all the same."""
+
+
+_OF_EVENT: Final = ("sequence", "time_ms", "reason", "input_id", "changes", "partial")
+_OF_ENTRY: Final = ("size", "mode", "blob")
+
+
+@dataclass(slots=True)
+class _Change:
+    """One path within an Input: its entry before the first change and after the last."""
+
+    before: JsonValue
+    after: JsonValue
+    told: list[JsonValue] = field(default_factory=list)
+    """What the events of its changes hold beside."""
 
 
 def committed_changes(archive: Archive, folder: str) -> list[JsonObject] | None:
@@ -44,13 +60,19 @@ def replay_changes(archive: Archive, known: Collection[str]) -> dict[str, list[J
         return None
     manifest = archive.document("replay/manifest.json")
     if isinstance(manifest, dict) and manifest.get("status") != "complete":
-        archive.notices.append(
-            Notice("replay_incomplete", "the replay archive is not complete", "replay/manifest.json")
-        )
-    found: dict[str, dict[str, tuple[Any, Any]]] = {}
+        message = f"the replay archive is not complete: {manifest.get('status')}"
+        archive.notices.append(Notice("replay_incomplete", message, "replay/manifest.json"))
+    warned = manifest.get("warnings") if isinstance(manifest, dict) else None
+    for warning in warned if isinstance(warned, list) else []:
+        message = f"the recorder of the replay warns: {warning}"
+        archive.notices.append(Notice("replay_incomplete", message, "replay/manifest.json"))
+    found: dict[str, dict[str, _Change]] = {}
     current: str | None = None
     odd, lost = 0, list[str]()
     for event in _events(archive, raw):
+        if event.get("partial") is True:
+            message = f"event {event.get('sequence')} of the replay does not hold all changes"
+            archive.notices.append(Notice("replay_incomplete", message, _REPLAY))
         named = event.get("input_id") if isinstance(event.get("input_id"), str) else None
         owner = named or current
         changes = event.get("changes")
@@ -63,8 +85,12 @@ def replay_changes(archive: Archive, known: Collection[str]) -> dict[str, list[J
                 lost.append(change["path"])
                 continue
             paths = found.setdefault(owner, {})
-            before = paths[change["path"]][0] if change["path"] in paths else change.get("before")
-            paths[change["path"]] = (before, change.get("after"))
+            odd += any(not isinstance(change.get(side), dict | None) for side in ("before", "after"))
+            held = paths.setdefault(change["path"], _Change(change.get("before"), None))
+            held.after = change.get("after")
+            told = {**beside(event, *_OF_EVENT), **beside(change, "path", "before", "after")}
+            if told:
+                held.told.append(told)
         if named is not None:
             current = None if named == current else named
             found.setdefault(named, {})
@@ -95,18 +121,26 @@ def _events(archive: Archive, raw: bytes) -> Iterator[JsonObject]:
     yield from events
 
 
-def _changes(archive: Archive, paths: dict[str, tuple[Any, Any]]) -> list[JsonObject]:
+def _changes(archive: Archive, paths: dict[str, _Change]) -> list[JsonObject]:
     out: list[JsonObject] = []
     for path in sorted(paths):
-        before, after = (entry if isinstance(entry, dict) else None for entry in paths[path])
+        before, after = (
+            entry if isinstance(entry, dict) else None for entry in (paths[path].before, paths[path].after)
+        )
         if before == after:
             continue
+        file_type = (after or before or {}).get("type")
+        recorded: JsonObject = {
+            "before": _beside_entry(before, file_type),
+            "after": _beside_entry(after, file_type),
+            "events": paths[path].told,
+        }
         kind = "created" if before is None else "deleted" if after is None else "modified"
         out.append(
             {
                 "path": path,
                 "change_type": kind,
-                "file_type": (after or before or {}).get("type"),
+                "file_type": file_type,
                 "before_hash": _hash(before),
                 "after_hash": _hash(after),
                 "before_size": None if before is None else before.get("size"),
@@ -116,9 +150,16 @@ def _changes(archive: Archive, paths: dict[str, tuple[Any, Any]]) -> list[JsonOb
                 "old_path": None,
                 "diff": _diff(archive, path, before, after),
                 "source": "replay",
+                **({"recorded": told} if (told := beside(recorded)) else {}),
             }
         )
     return out
+
+
+def _beside_entry(entry: JsonObject | None, kind: JsonValue) -> JsonObject:
+    """What an entry says beside size, mode and digest, and beside the file type that the change has."""
+    said = (("redacted", False), ("type", kind))
+    return {key: told for key, told in beside(entry or {}, *_OF_ENTRY).items() if (key, told) not in said}
 
 
 def _hash(entry: JsonObject | None) -> str | None:

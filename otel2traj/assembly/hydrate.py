@@ -6,19 +6,20 @@ from collections.abc import Iterable
 
 from .. import dialects
 from ..canonical import JsonObject, JsonValue
-from ..dialects import langchain_dump
 from ..dialects.enclosing import enclosed_call, started_with
 from ..dialects.session_file import read_session
 from ..evidence import Index
 from ..messages import ToolCall
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead, WireHead
-from ..model.reading import ModelRequest, ModelResponse, Reading, Role
+from ..model.reading import ModelRequest, ModelResponse, Reading
 from ..model.session import SessionRecord
 from ..providers import provider_for
 from ..readers.histories import Body
 from .acp import read_acp
 from .archive import Archive
+from .combine import combine
+from .framework import read_dump, read_framework
 
 _BESIDE_BODIES = ("model", "source_model", "purpose", "native_purpose")
 """What a step takes of a wire record beside its body."""
@@ -95,7 +96,7 @@ def _echoes(request: JsonObject, key: str, value: JsonValue) -> bool:
 def read_head(archive: Archive, index: Index, head: SpanHead) -> Reading:
     """What one recorder says of one call or execution."""
     if head.recorder is Recorder.FRAMEWORK:
-        return _framework(archive, head)
+        return read_framework(archive, head)
     if head.recorder is Recorder.ACP:
         return read_acp(archive, index, head)
     if head.recorder is Recorder.LOGS:
@@ -128,43 +129,9 @@ def _otel(archive: Archive, index: Index, head: SpanHead) -> Reading:
     if "abb.kind" in span.attributes and any(references.values()):
         folder = head.source.rpartition("/")[0]
         bodies = {key: archive.payload(folder, ref) for key, ref in references.items() if isinstance(ref, str)}
-        return _dump(head, bodies, None, None, span.name)
+        told = read_dump(head, bodies, None, None, span.name)
+        return combine([told, dialects.read(span, _logs(archive, index.logs_of(head)))])
     return dialects.read(span, _logs(archive, index.logs_of(head)))
-
-
-def _framework(archive: Archive, head: SpanHead) -> Reading:
-    bodies: dict[str, JsonValue] = {}
-    call_id: str | None = None
-    status: str | None = None
-    name: str | None = None
-    for part in head.parts:
-        if not part.what.startswith(("span_", "tool_outcome")):
-            continue
-        data = archive.fetch_abb(part.ref).data
-        for key in ("input", "output", "metadata", "error"):
-            if data.get(key) is not None or (key in data and key not in bodies):
-                bodies[key] = data[key]
-        call_id = data["tool_call_id"] if isinstance(data.get("tool_call_id"), str) else call_id
-        if part.what == "tool_outcome" and isinstance(data.get("status"), str):
-            status = status or ("succeeded" if data["status"] == "succeeded" else "error")
-        status = data["tool_status"] if isinstance(data.get("tool_status"), str) else status
-        name = data["name"] if isinstance(data.get("name"), str) else name
-    return _dump(head, bodies, call_id, status, name)
-
-
-def _dump(
-    head: SpanHead, bodies: dict[str, JsonValue], call_id: str | None, status: str | None, name: str | None
-) -> Reading:
-    error = bodies.get("error")
-    failure = None if error is None else error if isinstance(error, str) else str(error)
-    metadata = bodies.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    if head.role is Role.TOOL_EXECUTION:
-        given, taken = bodies.get("input"), bodies.get("output")
-        reading = langchain_dump.read_tool(given, taken, call_id, status, failure, metadata)
-        reading.tool_name = name if name is not None else reading.tool_name
-        return reading
-    return langchain_dump.read_llm(bodies.get("input"), bodies.get("output"), metadata, failure)
 
 
 def node_output(archive: Archive, head: SpanHead) -> JsonValue:

@@ -44,7 +44,8 @@ def add_wire(index: Index, record: AbbRecord, source: Source) -> None:
     if record.event not in _MODEL_EVENTS:
         index.counts[f"wire.{record.event}"] += 1
         if record.event == "observation_error":
-            message = f"the interceptor could not record: {data.get('error_code') or data.get('error') or 'unknown'}"
+            told = [data[key] for key in ("error_code", "error") if isinstance(data.get(key), str) and data[key]]
+            message = f"the interceptor could not record: {': '.join(told) or 'unknown'}"
             index.notices.append(Notice("observation_error", message, record.ref.source, record.ref.line))
         return
     path = _text(data.get("path")) or _text(data.get("source_path"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from ..canonical import JsonObject, JsonValue
 from ..messages import Output, ToolCall, Usage, all_tool_calls
@@ -41,6 +41,10 @@ class ModelParts:
     source_model: str | None = None
     elsewhere: JsonObject = field(default_factory=dict)
     """What the span says of messages that stand elsewhere: in an earlier call, or in a file."""
+    response_id: str | None = None
+    """As the span side read whole says it."""
+    recorded: JsonObject = field(default_factory=dict)
+    """What the span side tells that has no field of a step."""
     exception: JsonObject | None = None
     """What the span side records of its failure: `{"type"?, "message"?, "stacktrace"?}`."""
     cut: list[str] = field(default_factory=list)
@@ -68,8 +72,12 @@ class ModelStepReader:
             _from_wire(parts, call, bodies, reading)
         if call.span_speaks() and reading.said_by.get("tool_calls") in RECOVERED_FROM:
             parts.output["tool_calls_source"] = parts.said_by.pop("tool_calls")
+        heard = call.wire is not None and call.wire.response is not None
+        extra = {key: reading.extra[key] for key in sorted(reading.extra) if key not in _ELSEWHERE}
+        parts.recorded = {key: extra[key] for key in extra if not (key == "output" and heard)}
         parts.notices.extend(reading.notices)
         parts.purpose = parts.purpose or reading.purpose
+        parts.response_id = reading.response_id
         return parts
 
     def span_reading(self, call: ModelCall) -> Reading:
@@ -88,7 +96,7 @@ class ModelStepReader:
         return reading
 
 
-_ELSEWHERE = ("previous_response_id", "input_messages_delta", "input_messages_ref", "output_messages_ref")
+_ELSEWHERE: Final = ("previous_response_id", "input_messages_delta", "input_messages_ref", "output_messages_ref")
 
 
 def _from_span(parts: ModelParts, call: ModelCall, reading: Reading) -> None:

@@ -25,6 +25,7 @@ CODES: Final[dict[str, str]] = {
     " crosses Inputs.",
     "calls_may_stand_twice": "Wire calls and model spans that no identifier joins: some may be one call told twice, so"
     " that steps, tokens and costs may be counted twice.",
+    "capture_incomplete": "The harness says that a part of its own record of an Input is not complete.",
     "contradicted_join": "A wire call names a span that tells of another call; they are two steps.",
     "conversations_may_be_one": "Two conversations bear one id of a call or a response, or one holds spans and the"
     " other wire calls that name none: they may be one run, told in two trajectories.",

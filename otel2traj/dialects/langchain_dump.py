@@ -19,7 +19,7 @@ from ..messages.reader import read_message, read_messages
 from ..model.reading import Reading, Role
 from .draft import Draft
 from .table import finish
-from .tool_payload import body, call_input, plain_input, tool_result
+from .tool_payload import body, call_input, plain_input, tool_message, tool_result
 from .usage import provider_usage
 
 DIALECT: Final = "langchain_dump"
@@ -66,6 +66,14 @@ def read_tool(
     _read_actor(draft, metadata or {})
     _read_error(draft, error)
     return draft.reading
+
+
+def answers_in(output: JsonValue, call_id: str | None, *, of_tool: bool) -> list[JsonObject]:
+    """The fields of the dumped messages in an output whose content a reading takes."""
+    if of_tool:
+        message = tool_message(output, call_id)
+        return [] if message is None else [body(message)]
+    return [body(message) for _, message in _generations(output) if message is not None]
 
 
 def node_output_tool_calls(output: JsonValue, history: Collection[str] = ()) -> list[ToolCall]:

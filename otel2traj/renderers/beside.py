@@ -9,6 +9,8 @@ from ..model.trajectory import SdkInput, Step, ToolLog
 from .blocks import Block, Line, Quote, Tone, Words
 from .safe import value_text
 
+_TOLD = frozenset(("acp_permissions", "acp_terminals", "acp_kind", "metadata"))
+"""Members of what is recorded that are told otherwise, or say only where in a graph a span stood."""
 _MOST = 160
 """How many characters of a value a line shows."""
 
@@ -28,7 +30,7 @@ def beside_tool(log: ToolLog) -> list[Block]:
         out.append(_permission(asked))
     for terminal in _objects(recorded.get("acp_terminals")):
         out += _terminal(terminal, log.outputs)
-    rest = {key: recorded[key] for key in recorded if key not in ("acp_permissions", "acp_terminals", "acp_kind")}
+    rest = {key: recorded[key] for key in recorded if key not in _TOLD}
     return out + _values("recorded beside it", rest, 2)
 
 

@@ -44,8 +44,9 @@ def test_a_terminal_shows_its_text_where_the_output_does_not() -> None:
 
 def test_the_rest_is_one_line_cut_at_its_end() -> None:
     assert of_tool(acp_kind="edit") == []
-    (line,) = of_tool(metadata={"a": "b" * 400})
-    assert line.startswith("recorded beside it: metadata {")
+    assert of_tool(metadata={"langgraph_step": 1}) == []
+    (line,) = of_tool(output={"a": "b" * 400})
+    assert line.startswith("recorded beside it: output {")
     assert "more characters)" in line
     one = step(1)
     one.output["extra"] = {"/service_tier": "default"}
