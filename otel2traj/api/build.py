@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from ..auditors.trajectory import TrajectoryInvariants
-from ..canonical import sha256_hex
+from ..auditors.trajectory_schema import document_findings, step_findings
+from ..canonical import JsonObject, sha256_hex
 from ..errors import EvidenceError, NothingRecordedError, Otel2TrajError, RefusedError, UsageError, WriteError
 from ..files import is_stream, replacing
 from ..model.trajectory import Header, StepSink, Summary, TrajectoryStatus
@@ -195,6 +196,14 @@ class _Checked:
             raise AssertionError(f"the trajectory breaks {len(found)} of its own invariants: {told}")
 
 
+def _check(written: JsonObject, number: int | None) -> None:
+    """What the schema forbids does not leave either."""
+    found = list(document_findings(written) if number is None else step_findings(written, number))
+    if found:
+        told = "; ".join(f"{one.pointer}: {one.message}" for one in found[:5])
+        raise AssertionError(f"the trajectory breaks its own schema in {len(found)} places: {told}")
+
+
 _inherited: list[_Job] = []
 """What forked workers find in their memory: the evidence is read and indexed once, by their parent."""
 _SHARES: Final = 8
@@ -261,7 +270,7 @@ def _writing(file: Path | None, limit: int) -> Iterator[list[StepSink]]:
         yield []
         return
     with replacing(file) as stream:
-        yield [TrajectoryWriter(limit).sink(stream)]
+        yield [TrajectoryWriter(limit, _check).sink(stream)]
 
 
 def print_bytes(

@@ -6,22 +6,14 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 from ..auditors.trajectory import TrajectoryInvariants
-from ..canonical import JsonError, JsonObject, loads, loads_tolerant
+from ..auditors.trajectory_schema import document_findings
+from ..canonical import JsonError, JsonObject, loads_tolerant
 from ..model.finding import Finding
-from ..model.trajectory import SCHEMA
 from ..readers.attempt import safe_join
 from ..stored import replay
-
-
-def schema() -> JsonObject:
-    """The published JSON Schema of `abb.agent-trajectory.v1`."""
-    value = loads(files("otel2traj").joinpath(f"schemas/{SCHEMA}.schema.json").read_bytes())
-    assert isinstance(value, dict)
-    return value
 
 
 def validate(path: Path, evidence: Path | None = None) -> list[Finding]:
@@ -35,8 +27,6 @@ def validate(path: Path, evidence: Path | None = None) -> list[Finding]:
 
 
 def _trajectory(path: Path) -> Iterator[Finding]:
-    from jsonschema import Draft202012Validator
-
     try:
         document, repairs = loads_tolerant(path.read_bytes())
     except JsonError as err:
@@ -44,13 +34,9 @@ def _trajectory(path: Path) -> Iterator[Finding]:
         return
     for repair in set(repairs) - {"lone-surrogate"}:  # which is how a recorded one is kept
         yield Finding("json", f"read with a repair: {repair}")
-    broken = False
-    for error in Draft202012Validator(schema()).iter_errors(document):
-        broken = True
-        pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in error.absolute_path)
-        message = error.message if len(error.message) <= 300 else f"{error.message[:297]}..."
-        yield Finding("json-schema", message, pointer=pointer or "/")
+    broken = list(document_findings(document))
     if broken:
+        yield from broken
         return
     from ..assembly.warnings import CODES, LOSSY
 

@@ -11,6 +11,8 @@ from ..model.codec import header_to_json, step_to_json, summary_to_json
 from ..model.trajectory import Header, Step, StepSink, Summary, TrajectoryStatus
 
 HEAD_BYTES = 4096
+Check = Callable[[JsonObject, int | None], None]
+"""Raises where a step with its number, or the document without its steps, is no part of a trajectory."""
 """How much of a value that is over the limit stays."""
 
 _STEP: Final = frozenset({"input", "output"})
@@ -32,11 +34,13 @@ class TrajectoryWriter:
     suffix = ".json"
     losses: tuple[str, ...] = ()
 
-    def __init__(self, max_value_bytes: int = 1 << 20) -> None:
+    def __init__(self, max_value_bytes: int = 1 << 20, check: Check | None = None) -> None:
+        """`check` is shown each step as it is written, and in the end the document without its steps."""
         self._limit = max_value_bytes
+        self._check = check
 
     def sink(self, out: BinaryIO) -> StepSink:
-        return _Sink(out, self._limit)
+        return _Sink(out, self._limit, self._check)
 
 
 class _Sink:
@@ -45,9 +49,12 @@ class _Sink:
 
     _STATUS_WIDTH = len('"complete"')
 
-    def __init__(self, out: BinaryIO, limit: int) -> None:
+    def __init__(self, out: BinaryIO, limit: int, check: Check | None) -> None:
         self._out = out
         self._limit = limit
+        self._check = check
+        self._steps = 0
+        self._rest: JsonObject = {}
         self._first = True
         self._status_at = 0
         self._extra: JsonObject = {}
@@ -60,11 +67,16 @@ class _Sink:
             if key == "status":
                 self._status_at = self._out.tell()
             self._out.write(dumps(value) + b",\n")
-        self._out.write(b'"metadata": ' + self._json(header.metadata, truncate) + b',\n"steps": [')
+        metadata, data = self._json(header.metadata, truncate)
+        self._out.write(b'"metadata": ' + data + b',\n"steps": [')
         self._extra = header.extra
+        self._rest = {**top, "metadata": metadata, "steps": []}
 
     def step(self, step: Step) -> None:
-        data = self._json(step_to_json(step), _step)
+        value, data = self._json(step_to_json(step), _step)
+        if self._check is not None:
+            self._check(value, self._steps)
+        self._steps += 1
         self._out.write(b"\n" + data if self._first else b",\n" + data)
         self._first = False
 
@@ -75,22 +87,28 @@ class _Sink:
             rest = {"error": summary.error, **rest}
         for key, value in rest.items():
             self._out.write(b",\n" + dumps(key) + b": ")
-            if key in ("inputs", "sources", "warnings") and value:
-                told = [self._json(item, _sdk_input) if key == "inputs" else dumps(item) for item in value]
-                self._out.write(b"[\n" + b",\n".join(told) + b"\n]")
+            if key == "inputs" and value:
+                told = [self._json(item, _sdk_input) for item in value]
+                rest[key] = [item for item, _ in told]
+                self._out.write(b"[\n" + b",\n".join(data for _, data in told) + b"\n]")
+            elif key in ("sources", "warnings") and value:
+                self._out.write(b"[\n" + b",\n".join(dumps(item) for item in value) + b"\n]")
             else:
                 self._out.write(dumps(value))
+        if self._check is not None:
+            self._check({**self._rest, **rest, "status": summary.status.value}, None)
         self._out.write(b"\n}\n")
         end = self._out.tell()
         self._out.seek(self._status_at)
         self._out.write(dumps(summary.status).ljust(self._STATUS_WIDTH))
         self._out.seek(end)
 
-    def _json(self, value: Any, shorten: Callable[[Any, int], Any]) -> bytes:
+    def _json(self, value: Any, shorten: Callable[[Any, int], Any]) -> tuple[Any, bytes]:
         data = dumps(value)
         if len(data) <= self._limit or not _has_long(value, self._limit):
-            return data
-        return dumps(shorten(value, self._limit))
+            return value, data
+        short = shorten(value, self._limit)
+        return short, dumps(short)
 
 
 def _has_long(value: Any, limit: int) -> bool:

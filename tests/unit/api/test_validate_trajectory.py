@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from otel2traj.api.build import build_path
-from otel2traj.api.validate_trajectory import schema, validate
+from otel2traj.api.validate_trajectory import validate
 from otel2traj.assembly import BuildSession
+from otel2traj.auditors.trajectory_schema import schema
 from otel2traj.model.link import JoinRule
 from otel2traj.stored import replay
 from tests.attempt_factory import AttemptFactory, chat_response
@@ -57,6 +58,22 @@ def put(*path: Any, value: Any) -> Callable[[Document], None]:
     return change
 
 
+def drop(*path: Any) -> Callable[[Document], None]:
+    def change(document: Document) -> None:
+        node: Any = document
+        for key in path[:-1]:
+            node = node[key]
+        del node[path[-1]]
+
+    return change
+
+
+def ambiguous(document: Document) -> None:
+    log = first_log(document)
+    log.update(link="ambiguous", outputs=None, execution_status="not_observed")
+    document["coverage"].update(ambiguous_links=1, unobserved_tool_executions=1)
+
+
 def swap(document: Document) -> None:
     one, other = document["steps"]
     one["started_at"], other["started_at"] = other["started_at"], one["started_at"]
@@ -85,6 +102,50 @@ WRONG: list[tuple[str, Callable[[Document], None]]] = [
     ("mark-agrees", put("steps", 1, "output", "text", value=mark(size=2))),
     ("mark-agrees", put("steps", 1, "output", "text", value=mark(sha256="x"))),
     ("coverage-adds-up", put("coverage", "model_calls", value=3)),
+    ("coverage-adds-up", put("coverage", "tool_calls", value=0)),
+    ("coverage-adds-up", put("coverage", "unobserved_tool_executions", value=1)),
+    ("coverage-adds-up", put("coverage", "ambiguous_links", value=1)),
+    ("step-ids-dense", put("steps", 1, "step_id", value=3)),
+    ("log-for-each-call", put("steps", 0, "tool_logs", value=[])),
+    ("log-for-each-call", put("steps", 0, "output", "tool_calls", value=[])),
+    ("ambiguous-names-candidates", ambiguous),
+    ("ambiguous-is-no-fact", put("steps", 0, "tool_logs", 0, "link", value="ambiguous")),
+    ("exact-points-back", drop("steps", 0, "tool_logs", 0, "evidence", "interaction_id")),
+    ("step-range-holds", put("inputs", 0, "step_range", value=[1, 1])),
+    ("step-range-holds", put("inputs", 0, "step_range", value=None)),
+    ("json-schema", put("schema", value="abb.agent-trajectory.v2")),
+    ("json-schema", put("status", value="done")),
+    ("json-schema", put("run_id", value=7)),
+    ("json-schema", drop("steps")),
+    ("json-schema", drop("sources")),
+    ("json-schema", drop("coverage", "model_calls")),
+    ("json-schema", put("coverage", "file_changes", value=-1)),
+    ("json-schema", put("warnings", value="none")),
+    ("json-schema", put("sources", 0, "path", value="/etc/passwd")),
+    ("json-schema", put("sources", 0, "path", value="steps/../../x")),
+    ("json-schema", put("sources", 0, "sha256", value="0" * 63)),
+    ("input-is-listed", put("inputs", 0, "ordinal", value="one")),
+    ("json-schema", put("inputs", 0, "step_range", value=[1])),
+    ("json-schema", put("inputs", 0, "file_changes", value=None)),
+    ("json-schema", put("steps", 0, "step_id", value=0)),
+    ("json-schema", put("steps", 0, "kind", value="chain")),
+    ("coverage-adds-up", put("steps", 0, "kind", value="tool_only")),
+    ("json-schema", put("steps", 0, "source", value="log")),
+    ("json-schema", put("steps", 0, "status", value="ok")),
+    ("json-schema", put("steps", 0, "input_ordinal", value="1")),
+    ("json-schema", put("steps", 0, "input", "messages", value="go")),
+    ("json-schema", drop("steps", 0, "output", "finish_reason")),
+    ("json-schema", drop("steps", 0, "output", "tool_calls", 0, "arguments")),
+    ("json-schema", put("steps", 0, "output", "usage", "input_tokens", value=-1)),
+    ("json-schema", put("steps", 0, "output", "usage", "input_tokens", value=1.5)),
+    ("json-schema", put("steps", 0, "output", "choices", value=["a"])),
+    ("json-schema", put("steps", 0, "tool_logs", 0, "link", value="likely")),
+    ("json-schema", put("steps", 0, "tool_logs", 0, "execution_status", value="ok")),
+    ("json-schema", put("steps", 0, "tool_logs", 0, "exit_status", value=0)),
+    ("json-schema", put("steps", 0, "tool_logs", 0, "evidence", "records", 0, "line", value=0)),
+    ("json-schema", put("steps", 0, "evidence", "records", 0, "offset", value=-1)),
+    ("json-schema", put("steps", 0, "evidence", "interaction_id", value="call_a")),
+    ("json-schema", put("steps", 0, "evidence", "request_sha256", value="F" * 64)),
     ("json-schema", put("steps", 0, "evidence", "join", value="guess")),
 ]
 
@@ -107,6 +168,37 @@ def test_no_build_lets_a_wrong_trajectory_out(
     assert rule in str(built.bug)
     assert json.loads((tmp_path / "out.json").read_bytes())["status"] == "failed"
     assert validate(tmp_path / "out.json") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        (put("steps", 1, "purpose", value=7), "/steps/1/purpose"),
+        (put("steps", 0, "evidence", "join", value="guess"), "/steps/0/evidence/join"),
+        (put("inputs", 0, "step_range", value=[1, 2, 3]), "/inputs/0/step_range"),
+        (put("run_id", value=7), "/run_id"),
+    ],
+)
+def test_no_build_lets_out_what_the_schema_forbids(
+    change: Callable[[Document], None], pointer: str, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = json.loads(saved.read_bytes())
+    change(document)
+    saved.write_text(json.dumps(document))
+    monkeypatch.setattr(BuildSession, "build", lambda self, conversation, *sinks: replay(saved, *sinks))
+    (built,) = build_path(tmp_path / "attempt", output=tmp_path / "out.json")
+    assert isinstance(built.bug, AssertionError)
+    written = json.loads((tmp_path / "out.json").read_bytes())
+    assert (written["status"], written["steps"]) == ("failed", [])
+    assert f"{pointer}: " in written["error"]["message"]
+    assert validate(tmp_path / "out.json") == []
+
+
+def test_a_lone_surrogate_where_the_schema_looks_is_valid(saved: Path, tmp_path: Path) -> None:
+    document = json.loads(saved.read_bytes())
+    put("steps", 0, "tool_logs", 0, "tool_name", value="\ud800")(document)
+    put("steps", 0, "output", "tool_calls", 0, "name", value="\ud800")(document)
+    assert rules(saved, document) == set()
 
 
 def test_a_good_file_has_no_finding(saved: Path, tmp_path: Path) -> None:
