@@ -11,7 +11,7 @@ from ..errors import EvidenceError
 from ..model.evidence import AbbRecord, EvidenceRef, LogRecord, Notice, Source, SourceKind, SpanRecord
 from ..model.session import SessionRecord
 from ..readers import open_records
-from ..readers.abb import AbbFile, Members
+from ..readers.abb import Members
 from ..readers.abb_otel import AbbOtelFile, is_enveloped
 from ..readers.attempt import Attempt, safe_join
 from ..readers.base import RecordFile
@@ -81,9 +81,7 @@ class Archive:
 
     def note_repeated(self, ref: EvidenceRef, body: Body) -> None:
         """Remarks on members that stand twice in the recorded body."""
-        file = self._abb[ref.source]
-        if isinstance(file, AbbFile):
-            self.notices.extend(file.repeated(ref, body))
+        self.notices.extend(self._abb[ref.source].repeated(ref, body))
 
     def digest(self, ref: EvidenceRef) -> str:
         """SHA-256 over the recorded bytes of one record."""

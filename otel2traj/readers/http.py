@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from ..canonical import JsonError, JsonObject, JsonValue, loads_tolerant
+from ..canonical import JsonError, JsonObject, JsonValue, loads_tolerant, repeated_key_of
 from ..errors import EvidenceError
 from ..model.evidence import AbbRecord, EvidenceRef, Notice, Source
 from ..timestamps import format_ns
@@ -90,6 +90,18 @@ class HttpFile:
     def fetch_response(self, ref: EvidenceRef, members: tuple[str, ...] = ()) -> tuple[AbbRecord, Body, list[Notice]]:
         record, half = self._half(ref)
         return record, Body(body_value(half.body)), []
+
+    def repeated(self, ref: EvidenceRef, payload: Body) -> Iterator[Notice]:
+        """A notice where an object of the record's body, which was read as this payload, names a member twice."""
+        body = self._half(ref)[1].body or b""
+        if body.lstrip()[:1] not in (b"{", b"["):
+            return
+        try:
+            key = repeated_key_of(body, payload.key_ends())
+        except (ValueError, RecursionError):  # no JSON, or read with a repair
+            return
+        if key is not None:
+            yield Notice("repeated_key", f"a member {key!r} stands twice in one object", ref.source, ref.line)
 
     def _half(self, ref: EvidenceRef) -> tuple[AbbRecord, Half]:
         try:

@@ -72,3 +72,18 @@ def test_a_flow_that_is_cut_costs_itself_alone(tmp_path: Path) -> None:
     items = list(open_wire(Source("flows.mitm", SourceKind.WIRE, cut)).records())
     assert [item.code for item in items if isinstance(item, Notice)] == ["unreadable_record"]
     assert sum(isinstance(item, AbbRecord) and item.event == "llm_request" for item in items) == 4
+
+
+def test_a_member_that_stands_twice_in_a_body_is_told(tmp_path: Path) -> None:
+    answer = '{"id": "a", "id": "b", "model": "m", "choices": [{"index": 0, "message": {"content": "hi"}}]}'
+    posted = {"text": '{"model": "m", "messages": []}'}
+    request = {"method": "POST", "url": "https://model.example/v1/chat/completions", "postData": posted}
+    response = {"status": 200, "content": {"text": answer}}
+    entry = {"startedDateTime": "2026-01-01T00:00:00Z", "time": 5, "request": request, "response": response}
+    path = tmp_path / "one.har"
+    path.write_text(json.dumps({"log": {"version": "1.2", "entries": [entry]}}))
+    document = json.loads(build_bytes(path))
+    assert [warning.split(" (")[0] for warning in document["warnings"]] == [
+        "repeated_key: a member 'id' stands twice in one object"
+    ]
+    assert document["status"] == "partial"
