@@ -14,12 +14,12 @@ from typing import Any, Final
 from ..canonical import JsonObject, JsonValue
 from ..messages import Message, ToolCall, calls_in, text_part
 from ..messages.answer import output_of
-from ..messages.nested import decode, ident, string
+from ..messages.nested import decode, fields_of, ident, string
 from ..messages.reader import read_message, read_messages
 from ..model.reading import Reading, Role
 from .draft import Draft
 from .table import finish
-from .tool_payload import body, call_input, plain_input, tool_message, tool_result
+from .tool_payload import call_input, plain_input, tool_message, tool_result
 from .usage import provider_usage
 
 DIALECT: Final = "langchain_dump"
@@ -72,8 +72,8 @@ def answers_in(output: JsonValue, call_id: str | None, *, of_tool: bool) -> list
     """The fields of the dumped messages in an output whose content a reading takes."""
     if of_tool:
         message = tool_message(output, call_id)
-        return [] if message is None else [body(message)]
-    return [body(message) for _, message in _generations(output) if message is not None]
+        return [] if message is None else [fields_of(message)]
+    return [fields_of(message) for _, message in _generations(output) if message is not None]
 
 
 def node_output_tool_calls(output: JsonValue, history: Collection[str] = ()) -> list[ToolCall]:
@@ -113,9 +113,8 @@ def _message_objects(value: JsonValue, depth: int = 0) -> Iterator[JsonObject]:
         if is_message(value):
             yield value
             return
-        kwargs = value.get("kwargs")
-        if value.get("lc") is not None and isinstance(kwargs, dict):
-            value = kwargs
+        if value.get("lc") is not None:
+            value = fields_of(value)
         for key in ("messages", "update", "output", "data", "result", "response"):
             if isinstance(value.get(key), (list, dict)):
                 yield from _message_objects(value[key], depth + 1)
@@ -167,10 +166,8 @@ def _generations(value: JsonValue) -> Iterator[tuple[JsonObject, JsonObject | No
         batch = batches[0] if batches else []
         for item in batch if isinstance(batch, list) else batches:
             if isinstance(item, dict):
+                item = item if item.get("message") is not None else fields_of(item)
                 message = item.get("message")
-                if message is None and isinstance(item.get("kwargs"), dict):
-                    item = item["kwargs"]
-                    message = item.get("message")
                 yield item, message if isinstance(message, dict) else None
         return
     if is_message(value):
@@ -183,7 +180,7 @@ def _generations(value: JsonValue) -> Iterator[tuple[JsonObject, JsonObject | No
 
 def _finish(generation: JsonObject, message: JsonObject | None) -> str | None:
     info = generation.get("generation_info")
-    response = body(message).get("response_metadata") if message is not None else None
+    response = fields_of(message).get("response_metadata") if message is not None else None
     for holder in (info, response):
         if isinstance(holder, dict):
             for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"):
@@ -194,7 +191,7 @@ def _finish(generation: JsonObject, message: JsonObject | None) -> str | None:
 
 
 def _read_response(draft: Draft, generation: JsonObject, message: JsonObject) -> None:
-    fields = body(message)
+    fields = fields_of(message)
     info = fields.get("response_metadata")
     info = info if isinstance(info, dict) else {}
     for key in ("id", "response_id"):

@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 from ..canonical import JsonObject, JsonValue
 from ..messages.answer import output_of
-from ..messages.nested import decode, decode_repr, ident, string
+from ..messages.nested import decode, decode_repr, fields_of, ident, string
 from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
@@ -44,11 +44,8 @@ def langchain_run_id(result: JsonValue) -> str | None:
             current = current[key]
         else:
             return None
-    if isinstance(current, dict) and isinstance(current.get("kwargs"), dict):
-        current = current["kwargs"]
-    found = (
-        _RUN_ID.fullmatch(current["id"]) if isinstance(current, dict) and isinstance(current.get("id"), str) else None
-    )
+    made = fields_of(current).get("id") if isinstance(current, dict) else None
+    found = _RUN_ID.fullmatch(made) if isinstance(made, str) else None
     return None if found is None else found.group(1)
 
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from ..canonical import JsonObject, JsonValue
 from ..messages import ToolCall
-from ..messages.nested import decode, decode_arguments, decode_repr, ident, string
+from ..messages.nested import decode, decode_arguments, decode_repr, fields_of, ident, string
 from ..messages.parts import unwrapped
 
 
@@ -36,7 +36,7 @@ def tool_result(output: JsonValue, call_id: str | None = None, tool_name: str | 
     if isinstance(value, (dict, list)):
         message = tool_message(value, call_id, tool_name)
         if message is not None:
-            fields = body(message)
+            fields = fields_of(message)
             status = fields.get("status")
             return ToolResult(
                 unwrapped(fields.get("content")),
@@ -84,11 +84,11 @@ def tool_message(value: JsonValue, call_id: str | None = None, tool_name: str | 
     """The one dumped ToolMessage in a value, or the last that answers `call_id`, or the only one of a tool's name."""
     found = list(_tool_messages(value, 0))
     if call_id is not None:
-        answers = [message for message in found if body(message).get("tool_call_id") == call_id]
+        answers = [message for message in found if fields_of(message).get("tool_call_id") == call_id]
         if answers:
             return answers[-1]
     if tool_name is not None and len(found) > 1:
-        found = [message for message in found if body(message).get("name") == tool_name]
+        found = [message for message in found if fields_of(message).get("name") == tool_name]
     return found[0] if len(found) == 1 else None
 
 
@@ -99,7 +99,7 @@ def _tool_messages(value: JsonValue, depth: int) -> Iterator[JsonObject]:
         for item in value:
             yield from _tool_messages(item, depth + 1)
     elif isinstance(value, dict):
-        fields = body(value)
+        fields = fields_of(value)
         if "tool_call_id" in fields and "content" in fields:
             yield value
             return
@@ -149,12 +149,3 @@ def call_input(input: JsonValue) -> ToolCall | None:
     if not isinstance(value, dict) or value.get("type") != "tool_call" or "args" not in value:
         return None
     return ToolCall(ident(value.get("id")), string(value.get("name")), decode_arguments(value["args"]))
-
-
-def body(message: JsonObject) -> JsonObject:
-    """The fields of a message, out of its constructor or data wrapper."""
-    for key in ("kwargs", "data"):
-        inner = message.get(key)
-        if isinstance(inner, dict):
-            return inner
-    return message

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Final, NamedTuple
 
-from ..canonical import JsonError, JsonValue, loads_text
+from ..canonical import JsonError, JsonObject, JsonValue, loads_text
 
 LAYERS: Final = 3
 MAX_REPR: Final = 1_000_000
@@ -232,3 +232,12 @@ def is_cut(text: str) -> bool:
 def redacted(value: JsonValue) -> bool:
     """Whether a producer wrote a stand-in where the content was."""
     return isinstance(value, str) and value in REDACTED
+
+
+def fields_of(message: JsonObject) -> JsonObject:
+    """The fields of a dumped object, out of LangChain's constructor (`lc`, `id`, `kwargs`) or `data` wrapper."""
+    for key in ("kwargs", "data"):
+        inner = message.get(key)
+        if isinstance(inner, dict):
+            return inner
+    return message
