@@ -376,8 +376,8 @@ def test_ten_thousand_spans_of_one_parent_chain(tmp_path: Path) -> None:
         assert {step["agent_name"] for step in document["steps"][1:]} <= {"lead", None}
         return taken
 
-    small, large = seconds(1_000), seconds(10_000)
-    assert large < small * 25
+    # what is quadratic is so every time; a busy machine is not busy three times in the same place
+    assert any(seconds(10_000) < seconds(1_000) * 25 for _ in range(3))
 
 
 def test_no_command_prints_what_a_terminal_would_obey(tmp_path: Path) -> None:
