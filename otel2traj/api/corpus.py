@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..corpus.deriving import Derived, derive
-from ..corpus.exports import bagit, in_toto
+from ..corpus.exports import bagit, in_toto, ro_crate
 from ..corpus.importing import Imported, ImportOptions
 from ..corpus.importing import import_root as _import
 from ..corpus.limits import Limits
@@ -64,6 +64,7 @@ __all__ = [
     "package",
     "purge",
     "recompute",
+    "ro_crate",
     "validate",
     "verify",
 ]

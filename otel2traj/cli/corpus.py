@@ -246,6 +246,10 @@ def export(
     corpus: Corpus,
     in_toto: Annotated[Path | None, typer.Option("--in-toto", help="Write an in-toto Statement here.")] = None,
     bagit: Annotated[Path | None, typer.Option("--bagit", help="Write a BagIt bag into this new directory.")] = None,
+    ro_crate: Annotated[
+        Path | None, typer.Option("--ro-crate", help="Write an RO-Crate into this new directory.")
+    ] = None,
+    published: Annotated[str | None, typer.Option(help="With --ro-crate: its date, which no corpus records.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the seal of a corpus in a form that other tools read; the corpus stays as it is.
@@ -257,8 +261,10 @@ def export(
     from ..errors import UsageError
     from ..files import replacing
 
-    if in_toto is None and bagit is None:
-        raise UsageError("nothing to write", hint="--in-toto FILE, --bagit DIR, or both")
+    if in_toto is None and bagit is None and ro_crate is None:
+        raise UsageError("nothing to write", hint="--in-toto FILE, --bagit DIR, --ro-crate DIR")
+    if (ro_crate is None) != (published is None):
+        raise UsageError("an RO-Crate has a date of publication", hint="--ro-crate DIR --published 2026-05-01")
     done: dict[str, Any] = {}
     if in_toto is not None:
         data = api.in_toto(corpus)
@@ -268,6 +274,8 @@ def export(
         done["in_toto"] = {"subjects": len(statement["subject"])}
     if bagit is not None:
         done["bagit"] = {"files": api.bagit(corpus, bagit)}
+    if ro_crate is not None and published is not None:
+        done["ro_crate"] = {"files": api.ro_crate(corpus, ro_crate, published)}
     if as_json:
         _json(done)
         return

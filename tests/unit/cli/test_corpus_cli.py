@@ -100,3 +100,7 @@ def test_exports(corpus: Path, tmp_path: Path) -> None:
     assert code == 0
     assert said["in_toto"]["subjects"] == said["bagit"]["files"]
     assert told("export", corpus)[0] == 2
+    crate = ("--ro-crate", tmp_path / "crate")
+    assert told("export", corpus, *crate)[0] == 2
+    code, crated = told("export", corpus, *crate, "--published", "2026-05-01")
+    assert (code, crated["ro_crate"]["files"]) == (0, said["bagit"]["files"])
