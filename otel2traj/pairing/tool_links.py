@@ -101,6 +101,8 @@ def _start(call: ModelCall | None, head: SpanHead) -> int | None:
     span = None if call is None else call.span
     if span is None or span.recorder is not head.recorder or span.trace_id != head.trace_id:
         return None
+    if span.start_ns is not None and span.end_ns is not None and span.end_ns < span.start_ns:
+        return None  # it ended before it began: its clock tells no order
     return span.start_ns
 
 

@@ -23,7 +23,7 @@ from otel2traj.api.view import view
 from otel2traj.model.link import ExecutionStatus, LinkStatus
 from otel2traj.model.trajectory import SdkInput, Trajectory
 from otel2traj.renderers.bundle import BundleSink
-from otel2traj.renderers.messages import read_message
+from otel2traj.renderers.messages import read_said
 from otel2traj.renderers.page import asset, write_page
 from otel2traj.server.live_page import LiveRuns, ViewServer
 from tests.factory import not_observed, play, step, tool_log, trajectory
@@ -509,7 +509,7 @@ def test_the_reader_of_messages_has_a_true_twin(browser: Browser, page: str) -> 
     (mark,) = [mark for mark in test_shapes.pytestmark if mark.name == "parametrize"]  # type: ignore[attr-defined]
     for message, *_ in mark.args[1]:
         told = browser.js(asset("dom.js") + asset("message.js") + "return readMessage(arguments[0])", message)
-        said = read_message(message)
+        (said,) = read_said(message)
         pieces = [{"kind": str(p.kind), "value": p.value, "id": p.id, "name": p.name} for p in said.pieces]
         assert told == {"role": said.role, "name": said.name, "pieces": pieces}
 

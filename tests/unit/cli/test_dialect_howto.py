@@ -43,7 +43,8 @@ def test_the_page_leads_from_an_unknown_file_to_a_dialect(tmp_path: Path) -> Non
     tool.chmod(0o755)
     python = str(Path(sys.executable).parent)
     environment = {**os.environ, "PATH": f"{tool.parent}{os.pathsep}{python}{os.pathsep}{os.environ['PATH']}"}
-    environment.pop("PYTHONPATH", None)
+    for name in ("PYTHONPATH", "PYTEST_ADDOPTS"):
+        environment.pop(name, None)
     ran: list[str] = []
     for block in re.findall(r"```console\n(.*?)```", text, re.S):
         for part in re.split(r"^\$ ", block, flags=re.M)[1:]:

@@ -95,7 +95,7 @@ def test_the_pages_run_as_printed_one_after_the_other(tmp_path: Path) -> None:
     for number, (page, command, _) in enumerate(shown):
         if number == 0 or shown[number - 1][0] != page:
             script += 'test "$PWD" = "$BEGAN" || echo "the page before ends in $PWD"\n'
-        line = (stand_in(command) or command).replace("/tmp/", f"{tmp_path}/")
+        line = stand_in(command) or command.replace("/tmp/", f"{tmp_path}/")
         script += f'{line}\necho "{_END}$?"\n'
     pasted = tmp_path / "pasted.sh"
     pasted.write_text(script, encoding="utf-8")
