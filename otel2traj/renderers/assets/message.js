@@ -6,15 +6,27 @@ const CALLS = ["tool_call", "tool_use", "function_call"];
 const RESULTS = ["tool_call_response", "tool_result", "function_call_output"];
 const ROLES = { human: "user", ai: "assistant", system: "system", tool: "tool", function_call: "assistant",
   reasoning: "assistant", function_call_output: "tool" };
+const SPEAKERS = { model: "assistant", ai: "assistant", human: "user" };
 const KNOWN = ["role", "type", "name", "content", "parts", "tool_calls", "tool_call_id", "refusal", "reasoning_content"];
 
 const said = (value) => value !== null && value !== undefined;
 const firstOf = (data, ...keys) => data[keys.find((key) => said(data[key]))];
 const piece = (kind, value, id, name) => ({ kind, value, id: id ?? null, name: name ?? null });
 
+/** Arguments that are an object in JSON text as that object; anything else, and numbers that would change, as it is. */
+function opened(value) {
+  if (typeof value !== "string" || /\d{16}|\d[.eE]/.test(value)) return value;
+  try {
+    const inner = JSON.parse(value);
+    return isObject(inner) ? inner : value;
+  } catch {
+    return value;
+  }
+}
+
 function readCall(data) {
   const inner = isObject(data.function) ? data.function : data;
-  return piece("tool call", firstOf(inner, "arguments", "args", "input"), firstOf(data, "call_id", "id"), inner.name);
+  return piece("tool call", opened(firstOf(inner, "arguments", "args", "input")), firstOf(data, "call_id", "id"), inner.name);
 }
 
 function readPart(part) {
@@ -48,9 +60,11 @@ function flat(value) {
 }
 
 function readMessage(message) {
-  if (!isObject(message)) return { role: "input", name: null, pieces: [readPart(message)] };
+  if (!isObject(message))
+    return { role: typeof message === "string" ? "user" : "unknown", name: null, pieces: [readPart(message)] };
   const kind = typeof message.type === "string" ? message.type : "";
-  const role = typeof message.role === "string" && message.role ? message.role : ROLES[kind] ?? (kind || "message");
+  const told = typeof message.role === "string" && message.role ? message.role : ROLES[kind] ?? (kind || "message");
+  const role = SPEAKERS[told] ?? told;
   if (CALLS.includes(kind) || RESULTS.includes(kind)) return { role, name: null, pieces: [readPart(message)] };
   const pieces = [];
   if (said(message.reasoning_content)) pieces.push(piece("reasoning", message.reasoning_content));
@@ -67,7 +81,8 @@ function readMessage(message) {
   const rest = Object.entries(message).filter(([key, value]) =>
     !KNOWN.includes(key) && said(value) && !(typeof value === "object" && !Object.keys(value).length));
   if (rest.length) pieces.push(piece("other", Object.fromEntries(rest)));
-  return { role, name: typeof message.name === "string" ? message.name : null, pieces };
+  const results = pieces.length > 0 && pieces.every((one) => one.kind === "tool result");
+  return { role: results ? "tool" : role, name: typeof message.name === "string" ? message.name : null, pieces };
 }
 
 function pieceView(one) {
