@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import combinations
+from typing import Final
 
 from ..model.evidence import Notice
 from ..model.heads import SpanHead
@@ -89,27 +89,38 @@ def _identifiers(heads: Iterable[SpanHead]) -> set[str]:
 def maybe_one_run(heads: dict[str, list[SpanHead]], wires: dict[str, int]) -> Iterator[tuple[str, Notice]]:
     """A notice for each conversation that may be another one's run: they share an identifier, or the one holds model
     spans alone and the other wire calls alone. `wires` counts those of every conversation."""
-    found: dict[str, set[str]] = {}
-    for name, members in heads.items():
-        for told_id in _identifiers(members):
-            found.setdefault(told_id, set()).add(name)
+    if len(heads) < 2:
+        return
+    found: dict[str, list[str]] = {}
+    for name in sorted(heads):
+        for told_id in _identifiers(heads[name]):
+            found.setdefault(told_id, []).append(name)
     shared: dict[tuple[str, str], list[str]] = {}
     for told_id, names in found.items():
-        for pair in combinations(sorted(names), 2):
-            shared.setdefault(pair, []).append(told_id)
-    for (one, other), told in sorted(shared.items()):
+        for name in names if len(names) > 1 else ():  # each is told of one other, however many there are
+            other = names[1] if name == names[0] else names[0]
+            shared.setdefault((name, other), []).append(told_id)
+    for (here, there), told in sorted(shared.items()):
         more = "" if len(told) == 1 else f" and {len(told) - 1} more"
-        for here, there in ((one, other), (other, one)):
-            message = f"conversation {there} bears {min(told)}{more} as well: the two may be one run"
-            yield here, Notice("conversations_may_be_one", message)
+        message = f"conversation {there} bears {min(told)}{more} as well: the two may be one run"
+        yield here, Notice("conversations_may_be_one", message)
     calls = {name: sum(head.role is Role.MODEL_CALL for head in members) for name, members in heads.items()}
     on_wire = sorted(name for name in heads if wires[name] and not calls[name])
     on_spans = sorted(name for name in heads if calls[name] and not wires[name])
     if not on_wire or not on_spans:
         return
     for name in on_spans:
-        message = f"no identifier ties the wire calls of {', '.join(on_wire)} to these spans: they may be one run"
+        message = f"no identifier ties the wire calls of {_some(on_wire)} to these spans: they may be one run"
         yield name, Notice("conversations_may_be_one", message)
     for name in on_wire:
-        message = f"no identifier ties these wire calls to the spans of {', '.join(on_spans)}: they may be one run"
+        message = f"no identifier ties these wire calls to the spans of {_some(on_spans)}: they may be one run"
         yield name, Notice("conversations_may_be_one", message)
+
+
+_NAMED: Final = 3
+"""How many conversations a notice names."""
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

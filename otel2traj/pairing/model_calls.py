@@ -78,7 +78,7 @@ def _span_calls(tree: Leaves, spare: list[SpanHead]) -> list[ModelCall]:
     """Leaves to calls; what two instrumentors recorded of one call is one. `spare` gets log records that tell a call
     again, where nothing tells which."""
     known = {h.response_id for h in tree.models if h.response_id is not None and not h.fallback_only}
-    again = [leaf for leaf in tree.leaves if leaf.fallback_only and leaf.response_id in known]
+    again = {leaf: leaf.response_id for leaf in tree.leaves if leaf.fallback_only and leaf.response_id in known}
     calls = []
     for leaf in tree.leaves:
         if leaf in again:
@@ -91,10 +91,14 @@ def _span_calls(tree: Leaves, spare: list[SpanHead]) -> list[ModelCall]:
     scopes = Scopes()
     for key in (_response_id, _emitted_ids, _history_ids):
         calls = _merge(calls, key, scopes)
-    for leaf in again:
-        same = [call for call in calls if call.span is not None and call.span.response_id == leaf.response_id]
-        if len(same) == 1 and same[0].span is not None:
-            same[0].span.twins = [*same[0].span.twins, leaf]
+    answered: dict[str | None, list[SpanHead]] = {}
+    for call in calls if again else ():
+        if call.span is not None:
+            answered.setdefault(call.span.response_id, []).append(call.span)
+    for leaf, response_id in again.items():
+        same = answered.get(response_id, [])
+        if len(same) == 1:
+            same[0].twins = [*same[0].twins, leaf]
         else:
             spare.append(leaf)
     return calls

@@ -114,6 +114,19 @@ def test_two_conversations_with_an_id_in_common_may_be_one_run(
     assert [(document["status"], codes(document)) for document in found.values()] == [("partial", [MAY_BE_ONE])] * 2
 
 
+def test_many_conversations_with_one_id_are_told_once_each(tmp_path: Path) -> None:
+    """A gateway gives one answer to all: remarks grow with the conversations, not with their pairs."""
+    spans = [
+        within(f"c{number:02d}", model_span(f"a{number:02d}", number, text="hi", traceId=f"{number + 1:032x}"))
+        for number in range(12)
+    ]
+    for made in spans:
+        made["attributes"].append({"key": "gen_ai.response.id", "value": {"stringValue": "resp-cached-0001"}})
+    found = build(tmp_path, *spans)
+    assert [codes(document).count(MAY_BE_ONE) for document in found.values()] == [1] * 12
+    assert "conversation c01 bears response resp-cached-0001" in "\n".join(found["c00"]["warnings"])
+
+
 def test_ids_that_are_counted_anew_show_nothing(tmp_path: Path) -> None:
     one = model_span("a1", 1, calls=[("call_0", "find", {})])
     found = build(tmp_path, one, model_span("b1", 2, calls=[("call_0", "find", {})], traceId=ANOTHER))
