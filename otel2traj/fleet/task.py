@@ -6,8 +6,8 @@ import hashlib
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +24,6 @@ from .rows import Evidence, RunRows, failed
 from .schema import SCHEMA
 from .trees import Tree, evidence_of
 
-_NO_EVIDENCE: Final = Evidence("", "", "", 0)
 _TOLD: Final = "share.json"
 _SHARE: Final = 64
 """Conversations of an attempt whose rows share files, whatever the number of processes that write them."""
@@ -70,6 +69,43 @@ def build_part(task: Task) -> Record:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
+class _Rows:
+    """The rows of the runs of one attempt, or of one share of them, on their way into a writer."""
+
+    def __init__(self, writer: PartWriter, evidence: Evidence, limit: int) -> None:
+        self.writer = writer
+        self._evidence = evidence
+        self._limit = limit
+        self._run: RunRows | None = None
+        self.runs: dict[str, None] = {}
+
+    def beside(self, writer: PartWriter) -> _Rows:
+        """Rows of the same attempt into another writer."""
+        return _Rows(writer, self._evidence, self._limit)
+
+    def sinks(self, conversation: str | None) -> list[StepSink]:
+        self.settle()
+        self._run = RunRows(self.writer, self._evidence, conversation, self._limit)
+        self.runs[self._run.run] = None
+        return [self._run]
+
+    def settle(self) -> None:
+        """Keep the rows of the run before, if it came to its end, else take them back."""
+        if self._run is None:
+            return
+        if self._run.done:
+            self.writer.keep()
+        else:
+            self.writer.forget()
+            self.runs.pop(self._run.run, None)
+        self._run = None
+
+    def fail(self, kind: str, message: str) -> None:
+        """A run that tells why the attempt has none."""
+        self.runs[failed(self.writer, self._evidence, {"type": kind, "message": message}, self._limit)] = None
+        self.writer.keep()
+
+
 class _Work:
     def __init__(self, task: Task, folder: Path) -> None:
         self._task = task
@@ -78,9 +114,6 @@ class _Work:
         self._names: list[str] = []
         self._shares = 0
         self._limit = value_limit()
-        self._run: RunRows | None = None
-        self._runs: dict[str, None] = {}
-        self._evidence = _NO_EVIDENCE
         self.now = ""
         """The attempt that is being built."""
         self.why = "the build failed after much of it was written"
@@ -98,18 +131,19 @@ class _Work:
 
     def _attempt(self, attempt: Attempt) -> Entry:
         self.now = attempt.name
-        self._runs, self._run = {}, None
-        self._evidence = Evidence(self._task.root, attempt.name, "", 0)
-        entry = Entry(self._task.root, attempt.name, "", attempt.token)
+        entry = Entry(self._task.root, attempt.name, self._key(""), attempt.token)
+        rows = _Rows(self._writer, Evidence(self._task.root, attempt.name, "", 0), self._limit)
         died = self._task.poison.get(attempt.name)
         if died is not None:
-            self._fail(entry, "ProcessDied", died, again=True)
+            entry.error, entry.again = died, True
+            rows.fail("ProcessDied", died)
+            entry.runs = list(rows.runs)
             return entry
         try:
             with self._task.tree.local(attempt.name) as path:
                 digest, size = evidence_of(path)
-                self._evidence = Evidence(self._task.root, attempt.name, digest, size)
-                entry.key = key_of(digest, self._limit, self._task.inference)
+                rows = _Rows(self._writer, Evidence(self._task.root, attempt.name, digest, size), self._limit)
+                entry.key = self._key(digest)
                 known = attempt.known
                 if known is not None and known.key == entry.key and not known.again:
                     entry.same = True
@@ -118,44 +152,39 @@ class _Work:
                     path,
                     inference=self._task.inference,
                     jobs=self._task.jobs,
-                    share=self._share,
+                    share=partial(self._share, rows),
                     share_size=_SHARE,
                 )
-            self._settle()
-            self._gather()
+            rows.settle()
+            self._gather(rows)
             _tell(entry, built)
         except WriteError:
             raise
         except Exception as err:  # one attempt never costs the others
-            self._settle()
-            self._gather()
-            lasting = isinstance(err, EvidenceError | RefusedError)
-            self._fail(entry, type(err).__name__, str(err), again=not lasting)
-        entry.runs = list(self._runs)
+            rows.settle()
+            self._gather(rows)
+            entry.error, entry.again = str(err), not isinstance(err, EvidenceError | RefusedError)
+            rows.fail(type(err).__name__, str(err))
+        entry.runs = list(rows.runs)
         return entry
 
-    def _fail(self, entry: Entry, kind: str, message: str, *, again: bool) -> None:
-        entry.key = entry.key or key_of("", self._limit, self._task.inference)
-        entry.error, entry.again = message, again
-        run = failed(self._writer, self._evidence, {"type": kind, "message": message}, self._limit)
-        self._writer.keep()
-        self._runs[run] = None
-        entry.runs = list(self._runs)
+    def _key(self, digest: str) -> str:
+        return key_of(digest, self._limit, self._task.inference)
 
     @contextmanager
-    def _share(self, number: int, shares: int) -> Iterator[Sinks]:
+    def _share(self, whole: _Rows, number: int, shares: int) -> Iterator[Sinks]:
         """Of several shares each has a writer of its own, since another process may hold it."""
         if shares == 1:
-            yield self._sinks
-            self._settle()
+            yield whole.sinks
+            whole.settle()
             return
-        mine, folder = copy(self), self._folder / f"share-{number:05d}"
-        mine._writer, mine._runs, mine._run = PartWriter(folder), {}, None
-        yield mine._sinks
-        mine._settle()
-        (folder / _TOLD).write_bytes(dumps([mine._writer.close(), list(mine._runs), shares]))
+        folder = self._folder / f"share-{number:05d}"
+        rows = whole.beside(PartWriter(folder))
+        yield rows.sinks
+        rows.settle()
+        (folder / _TOLD).write_bytes(dumps([rows.writer.close(), list(rows.runs), shares]))
 
-    def _gather(self) -> None:
+    def _gather(self, rows: _Rows) -> None:
         """Take in what the shares wrote, in their order: all of it or, where one of them did not end, nothing."""
         folders = sorted(self._folder.glob("share-*"))
         told: list[Any] = [loads((one / _TOLD).read_bytes()) for one in folders if (one / _TOLD).exists()]
@@ -167,27 +196,10 @@ class _Work:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).rename(target)
                 self._names.append(kept)
-            self._runs.update(dict.fromkeys(runs))
+            rows.runs.update(dict.fromkeys(runs))
             self._shares += 1
         for folder in folders:
             shutil.rmtree(folder)
-
-    def _sinks(self, conversation: str | None) -> list[StepSink]:
-        self._settle()
-        self._run = RunRows(self._writer, self._evidence, conversation, self._limit)
-        self._runs[self._run.run] = None
-        return [self._run]
-
-    def _settle(self) -> None:
-        """Keep the rows of the run before, if it came to its end, else take them back."""
-        if self._run is None:
-            return
-        if self._run.done:
-            self._writer.keep()
-        else:
-            self._writer.forget()
-            self._runs.pop(self._run.run, None)
-        self._run = None
 
 
 def _tell(entry: Entry, built: list[Built]) -> None:
