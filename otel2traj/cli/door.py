@@ -72,6 +72,8 @@ def _let(stack: ExitStack, command: str, urls: Mapping[str, str], name: str, val
     if str(value) == STDIN and name not in _WRITTEN and (isinstance(value, Path) or name == "path"):
         file = stack.enter_context(_standard_input(command))
         return file if isinstance(value, Path) else str(file)
+    if name == "output" and str(value) == STDIN and isinstance(value, Path):
+        return Path("/dev/stdout")
     url = urls.get(str(value)) if isinstance(value, Path) else None
     if url is None:
         return value

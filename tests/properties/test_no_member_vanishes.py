@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,33 +15,10 @@ from otel2traj.canonical import dumps, loads
 from otel2traj.providers import PROVIDERS
 from otel2traj.providers.rest import FRAMES_LEFT_OUT
 from otel2traj.providers.sse import frames
+from tests.mutated import Place, changed, members, put
 
 ROOT = Path(__file__).parents[2] / "fixtures" / "providers"
 CASES = sorted(path.parent for path in ROOT.glob("*/*/response.json"))
-Place = tuple[str | int, ...]
-
-
-def members(node: Any, at: Place = ()) -> Iterator[tuple[Place, Any]]:
-    """Every leaf with its place; an empty list or object is a leaf."""
-    if isinstance(node, dict | list) and node:
-        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from members(value, (*at, key))
-    else:
-        yield at, node
-
-
-def changed(value: Any) -> Any:
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, str):
-        return value + "x"
-    return value + 1 if isinstance(value, int | float) else "was nothing"
-
-
-def put(node: Any, at: Place, value: Any) -> None:
-    for key in at[:-1]:
-        node = node[key]
-    node[at[-1]] = value
 
 
 def answer(name: str, payload: Any) -> bytes:

@@ -18,8 +18,8 @@ import pytest
 from otel2traj.api.build import build_path
 from otel2traj.assembly.unsaid import LEFT_OUT
 from tests.attempt_factory import AttemptFactory, at, chat_response
+from tests.mutated import changed, members, put
 
-Place = tuple[str | int, ...]
 _ADDRESS: Final = ("offset", "length", "sha256", "size", "request_sha256", "response_sha256")
 _OF: Final = {"case_id": "case-1", "input_id": "in-0001", "agent_id": "agent-1"}
 _METADATA: Final = {
@@ -181,22 +181,6 @@ _DOCUMENTS: Final = ("run.json", "input.json", "request.json", "result.json")
 CASES: Final = ("calls", "span", "acp", "replay", "documents")
 
 
-def leaves(node: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
-    if isinstance(node, dict | list) and node:
-        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from leaves(value, (*place, key))
-    else:
-        yield place, node
-
-
-def changed(value: Any) -> Any:
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, str):
-        return value + "x"
-    return value + 1 if isinstance(value, int | float) else "was nothing"
-
-
 def without_addresses(node: Any) -> Any:
     if isinstance(node, list):
         return [without_addresses(item) for item in node]
@@ -220,19 +204,17 @@ def label(record: Any, kinds: dict[str, str]) -> str:
     return " ".join([*filter(None, [kinds.get(record["data"].get("span_id", ""))]), record["event"]])
 
 
-def members(file: Path) -> Iterator[tuple[str, bytes]]:
+def one_changed(file: Path) -> Iterator[tuple[str, bytes]]:
     """(`event place`, the file with it changed) of every member, one at a time."""
     kinds = {"ch": "chain", "m1": "wired llm", "m2": "llm", "t1s": "tool", "t2s": "tool"}
     raw = file.read_bytes()
     lines = raw.split(b"\n") if file.suffix == ".jsonl" else [raw]
     for number, line in enumerate(lines):
         record = json.loads(line) if line.strip() else {}
-        for place, value in leaves(record):
+        for place, value in members(record):
             if place:
-                other = holder = copy.deepcopy(record)
-                for key in place[:-1]:
-                    holder = holder[key]
-                holder[place[-1]] = changed(value)
+                other = copy.deepcopy(record)
+                put(other, place, changed(value))
                 what = f"{label(record, kinds)} {''.join(f'/{key}' for key in place)}"
                 yield what, b"\n".join([*lines[:number], json.dumps(other).encode(), *lines[number + 1 :]])
 
@@ -255,7 +237,7 @@ def test_every_member_of_a_record_is_told(case: str, tmp_path: Path) -> None:
     vanished = []
     for name, file in files(root, case):
         raw = file.read_bytes()
-        for member, data in members(file):
+        for member, data in one_changed(file):
             if not declared(name, member):
                 file.write_bytes(data)
                 if told(root) == before:
@@ -269,6 +251,6 @@ def test_nothing_is_declared_that_no_record_has(tmp_path: Path) -> None:
     for case in CASES:
         root = attempt_of(tmp_path / case, case)
         for name, file in files(root, case):
-            for member, _ in members(file):
+            for member, _ in one_changed(file):
                 used |= declared(name, member)
     assert used == set(range(len(LEFT_OUT)))

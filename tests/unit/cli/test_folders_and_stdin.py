@@ -112,3 +112,12 @@ def test_a_folder_is_diagnosed_explained_and_its_provenance_validated(folder: Pa
     assert checked.stderr.count(b"0 failed") == 2
     (tmp_path / "prov" / f"{GOOD[0]}.prov.json").write_text('{"prefix": {}, "entity": {"x:a": {}}}', encoding="utf-8")
     assert otel2traj("prov", "validate", tmp_path / "prov", "--no-roundtrip").returncode == 1
+
+
+def test_a_dash_after_o_is_standard_output_and_no_file(tmp_path: Path) -> None:
+    attempt = str(ROOT / "fixtures/attempts/abb-02-parallel-tools/attempt")
+    done = subprocess.run(
+        [sys.executable, "-m", "otel2traj", "build", attempt, "-o", "-"], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert json.loads(done.stdout)["schema"] == "abb.agent-trajectory.v1"
+    assert list(tmp_path.iterdir()) == []
