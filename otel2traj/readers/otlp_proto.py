@@ -7,20 +7,20 @@ https://github.com/open-telemetry/opentelemetry-proto/blob/v1.9.0/opentelemetry/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..canonical import JsonObject, JsonValue
+from ..canonical import JsonObject
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanEvent, SpanRecord
-from .anyvalue import LazyAttributes, OddAttributes, base64_value, real
 from .context import EMPTY, Context, OffsetTable, Repairs, event_name
 from .ids import plain_id
 from .inflate import Stream
 from .otlp_dict import Repaired, severity
 from .outline import Head
 from .proto_framing import Block, Blocks, framing_of, signal_of
+from .proto_values import ProtoAttributes, decode_any, text_of
 from .wirescan import Field, WireError, fields
 
 
@@ -77,72 +77,6 @@ def _retype(message: Any) -> None:
         _retype(nested)
 
 
-def _text(value: str | bytes) -> str:
-    return value if isinstance(value, str) else value.decode("utf-8", "replace")
-
-
-def decode_any(value: Any, odd: list[str] | None = None) -> JsonValue:
-    """The value of an `AnyValue` message; None where it is empty. One of no known kind is its bytes, and is noted in
-    `odd`."""
-    kind = value.WhichOneof("value")
-    if kind is None:
-        if not value.ByteSize():
-            return None
-        if odd is not None:
-            odd.append("value")
-        return base64_value(value.SerializeToString())
-    if kind == "string_value":
-        return _text(value.string_value)
-    if kind == "double_value":
-        return real(value.double_value)
-    if kind == "array_value":
-        return [decode_any(item, odd) for item in value.array_value.values]
-    if kind == "kvlist_value":
-        return {_text(pair.key): decode_any(pair.value, odd) for pair in value.kvlist_value.values}
-    if kind == "bytes_value":
-        return base64_value(value.bytes_value)
-    return getattr(value, kind)  # type: ignore[no-any-return]
-
-
-class _Lazy:
-    """A value not decoded yet."""
-
-    __slots__ = ("pair",)
-
-    def __init__(self, pair: Any) -> None:
-        self.pair = pair
-
-
-class ProtoAttributes(LazyAttributes):
-    """Attributes whose values decode at `[]`."""
-
-    __slots__ = ("_odd", "_pairs")
-
-    def __init__(self, pairs: Sequence[Any]) -> None:
-        self._odd: list[str] = []
-        self._pairs: Sequence[Any] | None = pairs
-
-    def _decoded(self) -> dict[str, Any]:
-        if self._pairs is not None:
-            pairs, self._pairs = self._pairs, None
-            self._values = {_text(pair.key): _Lazy(pair) for pair in pairs}
-        return self._values
-
-    def __getitem__(self, key: str) -> Any:
-        values = self._decoded()
-        value = values[key]
-        if type(value) is _Lazy:
-            odd: list[str] = []
-            value = values[key] = decode_any(value.pair.value, odd)
-            if odd:
-                self._odd.append(key)
-        return value
-
-    def plain(self) -> dict[str, Any]:
-        values = super().plain()
-        return OddAttributes(values, self._odd) if self._odd else values
-
-
 def _id(value: bytes, digits: int, what: str, repairs: Repaired) -> str:
     if len(value) * 2 == digits:
         text = value.hex()
@@ -164,7 +98,7 @@ def _span(message: Any, context: Context, ref: EvidenceRef, repairs: Repaired) -
         _id(message.trace_id, 32, "traceId", repairs),
         _id(message.span_id, 16, "spanId", repairs),
         _id(message.parent_span_id, 16, "parentSpanId", repairs) or None,
-        _text(message.name),
+        text_of(message.name),
         ProtoAttributes(message.attributes),
         ref,
         message.kind,
@@ -172,7 +106,7 @@ def _span(message: Any, context: Context, ref: EvidenceRef, repairs: Repaired) -
         message.end_time_unix_nano or None,
         [
             SpanEvent(
-                _text(event.name),
+                text_of(event.name),
                 event.time_unix_nano or None,
                 ProtoAttributes(event.attributes),
                 event.dropped_attributes_count,
@@ -181,11 +115,11 @@ def _span(message: Any, context: Context, ref: EvidenceRef, repairs: Repaired) -
         ],
         [_link(link) for link in message.links],
         message.status.code,
-        _text(message.status.message) or None,
+        text_of(message.status.message) or None,
         context.scope_name,
         context.scope_version,
         context.resource,
-        _text(message.trace_state),
+        text_of(message.trace_state),
         message.dropped_attributes_count,
         message.dropped_events_count,
         message.dropped_links_count,
@@ -199,9 +133,9 @@ def _link(link: Any) -> JsonObject:
         "span_id": _id(link.span_id, 16, "", ignored),
     }
     if link.attributes:
-        out["attributes"] = {_text(pair.key): decode_any(pair.value) for pair in link.attributes}
+        out["attributes"] = {text_of(pair.key): decode_any(pair.value) for pair in link.attributes}
     if link.trace_state:
-        out["trace_state"] = _text(link.trace_state)
+        out["trace_state"] = text_of(link.trace_state)
     if link.dropped_attributes_count:
         out["dropped_attributes"] = link.dropped_attributes_count
     return out
@@ -212,12 +146,12 @@ def _log(message: Any, context: Context, ref: EvidenceRef, repairs: Repaired) ->
     return LogRecord(
         _id(message.trace_id, 32, "traceId", repairs) or None,
         _id(message.span_id, 16, "spanId", repairs) or None,
-        event_name(_text(message.event_name), attributes),
+        event_name(text_of(message.event_name), attributes),
         decode_any(message.body),
         attributes,
         ref,
         message.time_unix_nano or message.observed_time_unix_nano or None,
-        severity(_text(message.severity_text), message.severity_number),
+        severity(text_of(message.severity_text), message.severity_number),
         context.scope_name,
         context.scope_version,
         context.resource,
@@ -331,8 +265,8 @@ class OtlpProto:
         if context is None:
             about = _parse("resource", resource)
             library = _parse("scope", scope)
-            attributes = {} if about is None else {_text(one.key): decode_any(one.value) for one in about.attributes}
-            name, version = ("", "") if library is None else (_text(library.name), _text(library.version))
+            attributes = {} if about is None else {text_of(one.key): decode_any(one.value) for one in about.attributes}
+            name, version = ("", "") if library is None else (text_of(library.name), text_of(library.version))
             context = self._known[key] = Context(attributes, name, version, logs)
         return context
 
