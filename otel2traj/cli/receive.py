@@ -105,14 +105,20 @@ def receive(
 def _say(text: str, /, event: str = "remark", level: str = "info", **what: Any) -> None:
     """For people: what only an onlooker wants is said where one looks on."""
     if level != "detail" or sys.stderr.isatty():
-        print(f"otel2traj: {text}", file=sys.stderr, flush=True)
+        _line(f"otel2traj: {text}")
 
 
 def _say_json(text: str, /, event: str = "remark", level: str = "info", **what: Any) -> None:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     level = "debug" if level == "detail" else level
     line = {"time": now, "level": level, "event": event, **{k: v for k, v in what.items() if k != "message"}}
-    print(json.dumps({**line, "message": text}, ensure_ascii=False), file=sys.stderr, flush=True)
+    _line(json.dumps({**line, "message": text}, ensure_ascii=False))
+
+
+def _line(text: str) -> None:
+    """A line in one piece: threads speak at once, and `print` would write its end apart."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
 
 
 def _ready(bound: Bound, say: Any) -> None:

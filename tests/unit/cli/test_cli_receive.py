@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -64,3 +66,20 @@ def test_a_token_may_come_from_the_environment(
 def test_where_to_write_must_be_said(seen: list[Any]) -> None:
     assert isinstance(invoke().exception, UsageError)
     assert seen == []
+
+
+def test_a_remark_is_one_write_so_that_those_of_two_threads_never_share_a_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[str] = []
+
+    class Pieces(io.StringIO):
+        def write(self, text: str) -> int:
+            written.append(text)
+            return len(text)
+
+    monkeypatch.setattr(sys, "stderr", Pieces())
+    command._say("stopping")
+    command._say_json("stopping", "stopping")
+    assert [text.count("\n") for text in written] == [1, 1]
+    assert all(text.endswith("\n") for text in written)
