@@ -6,10 +6,14 @@ the package is imported when the first rate is asked for.
 
 from __future__ import annotations
 
+import sys
 from base64 import urlsafe_b64decode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache
+from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from .canonical import JsonObject, sha256_canonical
@@ -50,12 +54,29 @@ def label() -> str:
     return f"{PACKAGE} {version(PACKAGE)}"
 
 
+@contextmanager
+def _root_unread() -> Iterator[None]:
+    """Modules of the package are imported here without its root, which loads an HTTP client to update its table with.
+
+    That client is never used here and would cost each `show` 0.1 s. Where the root is loaded already, it stays.
+    """
+    spec = find_spec("genai_prices") if "genai_prices" not in sys.modules else None
+    if spec is None:
+        yield
+        return
+    sys.modules["genai_prices"] = module_from_spec(spec)
+    try:
+        yield
+    finally:
+        del sys.modules["genai_prices"]
+
+
 @cache
 def _table() -> DataSnapshot:
-    # Not `get_snapshot()`: another part of the process may have put prices from the network there. The package root
-    # also loads an HTTP client for its update function, which is never called here.
-    from genai_prices.data import providers
-    from genai_prices.data_snapshot import DataSnapshot
+    # Not `get_snapshot()`: another part of the process may have put prices from the network there.
+    with _root_unread():
+        from genai_prices.data import providers
+        from genai_prices.data_snapshot import DataSnapshot
 
     return DataSnapshot(providers=providers, from_auto_update=False)
 

@@ -86,10 +86,11 @@ def show(
 
     Example: otel2traj show attempt_dir --step 3-5 --mode truncate_middle
     """
-    from ..api.compare import is_folder_of_runs
+    if path.is_dir():
+        from ..api.compare import is_folder_of_runs
 
-    if is_folder_of_runs(path):
-        raise typer.Exit(_list(path, failed, form, sort))
+        if is_folder_of_runs(path):
+            raise typer.Exit(_list(path, failed, form, sort))
     from ..api.show import show as run
     from ..errors import UsageError
     from ..renderers.base import Mode, Part, RenderOptions

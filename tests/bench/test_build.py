@@ -178,4 +178,4 @@ def test_start_up(fixtures: Path, capsys: pytest.CaptureFixture[str]) -> None:
         told = ", ".join(f"{name} {one.cpu:.3f} s" for name, one in found.items())
         print(f"\nstart-up: {told}")
     assert found["help"].cpu < 3 * found["typer"].cpu
-    assert found["show"].cpu < 6 * found["typer"].cpu
+    assert found["show"].cpu < 5.5 * found["typer"].cpu

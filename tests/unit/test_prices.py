@@ -170,10 +170,13 @@ def refuse(*args, **kwargs): raise AssertionError("network")
 socket.socket.connect = refuse
 socket.getaddrinfo = refuse
 import otel2traj.writers.ledger
-before = "genai_prices" in sys.modules
+before = "genai_prices.data" in sys.modules
 from otel2traj import prices
-prices.rate("gpt-4o", 0, 0)
-print(json.dumps([before, "genai_prices" in sys.modules]))
+priced = prices.rate("gpt-4o", 0, 0)[0]["matched"]
+told = ("httpx", "httpx2", "httpcore")
+clients = [name for name in sys.modules if name.partition(".")[0] in told]
+import genai_prices
+print(json.dumps([before, priced, clients, callable(genai_prices.calc_price)]))
 """
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert json.loads(out.stdout) == [False, True]
+    assert json.loads(out.stdout) == [False, "gpt-4o", [], True]
