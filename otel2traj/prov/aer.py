@@ -16,15 +16,17 @@ from ..canonical import JsonObject
 from ..model.trajectory import Header, Step, StepKind, StepSource, StepStatus, Summary
 from ..model.unknown import UnknownReason
 from . import versions
+from .cited import Cited
 from .closing import Closing, is_harness_file
 from .executions import Executions
 from .identity import execution_id
 from .messages import ANSWERED, ASKED, Messages, Response
-from .places import Cited, Opens
+from .places import Opens
 from .plain import Redact
 from .pointers import answered, identify, pointers, requested
 from .records import Record
 from .state import State
+from .tree import Side
 
 
 class AerProjector:
@@ -135,9 +137,9 @@ class AerProjector:
 
     def _model_step(self, step: Step) -> Response | None:
         source = pointers(step.evidence)
-        cited, answer = self._state.cited(source), self._state.cited(answered(source))
+        cited, answer = self._state.cited(source), self._state.cited(answered(source), Side.ANSWERED)
         call_id = self._state.new("mc")
-        request, after = self._messages.request(step, self._state.cited(requested(source)))
+        request, after = self._messages.request(step, self._state.cited(requested(source), Side.ASKED))
         model = None if step.model is None else self._state.actor("model", step.model, cited)
         response = self._messages.response(step, answer)
         record = Record("model_call", call_id, cited, key=_KEY)

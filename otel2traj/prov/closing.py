@@ -7,7 +7,7 @@ from typing import Any, Final
 from ..canonical import JsonObject
 from ..model.trajectory import Header, SdkInput, Summary
 from ..model.unknown import UnknownReason
-from .places import Cited
+from .cited import Cited
 from .records import Record
 from .state import State
 

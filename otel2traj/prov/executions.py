@@ -8,11 +8,12 @@ from ..canonical import JsonObject
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Step, StepKind, ToolLog
 from ..model.unknown import UnknownReason
+from .cited import Cited
 from .messages import Response, candidates, declare_cut, observed
-from .places import Cited
 from .pointers import identify, pointers, producer
 from .records import Record, cited
 from .state import State
+from .tree import Side
 
 
 class Executions:
@@ -35,7 +36,7 @@ class Executions:
         evidence = {**step.evidence, **_said(log.evidence)} if own else log.evidence
         cited = self._state.cited(pointers(evidence))
         identifier = self._state.new("te")
-        result = None if log.outputs is None else self._result(log, cited)
+        result = None if log.outputs is None else self._result(log, cited.of_side(Side.ANSWERED))
         record = Record("tool_execution", identifier, cited, key=_KEY)
         _name(record, log, linked=part is not None)
         record.say_or_miss("arguments", _arguments(log, own))

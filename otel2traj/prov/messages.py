@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,8 +11,9 @@ from ..messages import PartKind, read_recorded
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Step, ToolLog
 from ..model.unknown import UnknownReason
+from .cited import Cited
 from .histories import Histories
-from .places import Cited, Place, together
+from .places import Place, together
 from .records import Record
 from .state import State
 
@@ -68,7 +69,7 @@ class Messages:
         after: set[str] = set()
         new = []
         for position, message in enumerate(given[kept:], kept):
-            new.append(self._message(message, position, cited))
+            new.append(self._message(given, position, cited))
             for call_id in call_ids(message):
                 holders = self._emitted.get(call_id, set())
                 after |= holders if len(holders) == 1 else set()
@@ -92,13 +93,14 @@ class Messages:
 
     def _system(self, system: Any, cited: Cited) -> Record:
         """The system prompt as a message; what stands in the request is its text."""
-        return self._message({"role": "system", "content": system}, -1, cited, stands=system)
+        return self._message([{"role": "system", "content": system}], -1, cited, stands=system)
 
-    def _message(self, message: Any, position: int, cited: Cited, stands: Any = None) -> Record:
+    def _message(self, given: Sequence[Any], position: int, cited: Cited, stands: Any = None) -> Record:
+        message = given[position]
         record = Record("message", self._state.new("m"), cited, narrow=True)
         known = message if isinstance(message, dict) else {}
         role, kind = known.get("role"), known.get("type")
-        place = cited.message(message, position) if stands is None else cited.find(stands, "system")
+        place = cited.message(given, position) if stands is None else cited.find(stands, "system")
         how = record.how(place)
         if not isinstance(role, str):
             record.miss("role", UnknownReason.NOT_RECORDED)
@@ -196,7 +198,7 @@ def declare_cut(record: Record, evidence: JsonObject, names: tuple[str, ...], ci
             record.miss(name, UnknownReason.LOST)
         else:
             record.miss("rest", UnknownReason.LOST)
-    if cited.says(frozenset({"truncated"}), (True,), of=("request", "response")):
+    if cited.holds("/data/truncated", True, of=("request", "response")):
         record.miss("rest", UnknownReason.LOST)
 
 

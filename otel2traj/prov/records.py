@@ -8,7 +8,8 @@ from typing import Any, BinaryIO, Final
 from ..canonical import JsonObject
 from ..model.unknown import EvidenceClass, UnknownReason
 from ..timestamps import parse_ns
-from .places import Cited, Place, by_whom, together
+from .cited import Cited
+from .places import Place, by_whom, together
 from .plain import Redact, canonical_plain
 from .rules import catalogue
 

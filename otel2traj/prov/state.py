@@ -8,9 +8,11 @@ from typing import BinaryIO
 from ..canonical import JsonObject
 from ..model.trajectory import Step
 from ..model.unknown import UnknownReason
-from .places import Cited, Opened, Opens
+from .cited import Cited, Opened
+from .places import Opens
 from .plain import Redact
 from .records import AerWriter, Record
+from .tree import Side
 
 
 class State:
@@ -38,11 +40,12 @@ class State:
         self._counts[prefix] = number + 1
         return f"{prefix}{number}"
 
-    def cited(self, sources: list[JsonObject]) -> Cited:
-        """The records that something cites. What a saved trajectory says cites the file, and nobody opens it."""
+    def cited(self, sources: list[JsonObject], side: Side | None = None) -> Cited:
+        """The records that something cites, for what stands on one side of them. What a saved trajectory says cites
+        the file, and nobody opens it."""
         if self._saved is not None:
             return Cited([self._saved], self.opened, "saved_trajectory")
-        return Cited(sources, self.opened, "put_together")
+        return Cited(sources, self.opened, "put_together", side)
 
     def papers(self, paths: list[str]) -> list[JsonObject]:
         """Whole files of the harness, as far as they can be opened."""

@@ -12,6 +12,7 @@ from ..canonical import JsonError, JsonObject, dumps, loads_text
 from ..errors import EvidenceError
 from ..model.unknown import EvidenceClass
 from .document import CLASSES
+from .places import Place, Range
 from .records import RESERVED
 from .rules import CATALOGUES, Rule, catalogue
 from .sem import read_lines, strings
@@ -25,7 +26,7 @@ _NEEDLES: Final = 200
 
 
 @dataclass(slots=True)
-class Range:
+class Bytes:
     """One cited range of bytes. `holds` is None where no evidence was given."""
 
     source: JsonObject
@@ -50,7 +51,7 @@ class Claim:
     value: Any
     said: JsonObject
     """Class, by and rule of the field, or of the record."""
-    ranges: list[Range]
+    ranges: list[Bytes]
     faults: list[str]
 
 
@@ -177,9 +178,9 @@ def _needles(value: Any) -> list[str]:
     return sorted(set(found), key=lambda one: (-len(one), one))[:_NEEDLES]
 
 
-def _range(source: JsonObject, wanted: list[str], read: Read | None, place: list[Any] | None) -> Range:
+def _range(source: JsonObject, wanted: list[str], read: Read | None, place: Place | None) -> Bytes:
     """One range: the place that the record gives is named first, then those where the words stand."""
-    out = Range(source)
+    out = Bytes(source)
     if place is not None:
         out.place = " > ".join(map(str, place))
     if read is None:
@@ -199,7 +200,7 @@ def _range(source: JsonObject, wanted: list[str], read: Read | None, place: list
         if places:
             needle = needle if needle is not None else one
             out.at += places[:1]
-    start = _position(data, needle if needle is not None else (wanted[0] if wanted else ""))
+    start = _position(data, needle if needle is not None else (wanted[0] if wanted else ""), place)
     if start is not None:
         out.offset = int(source["offset"]) + start
         out.excerpt = data[max(0, start - 20) : start + _EXCERPT]
@@ -210,16 +211,24 @@ def _range(source: JsonObject, wanted: list[str], read: Read | None, place: list
     return out
 
 
-def _position(data: bytes, needle: str) -> int | None:
+def _position(data: bytes, needle: str, place: Place | None) -> int | None:
+    """Where the bytes begin that are shown: the needle within the place that the record gives, else the place itself;
+    without one, the first that holds the needle."""
+    begin, end = 0, len(data)
+    if place is not None:
+        try:
+            begin, end = Range(data).span(place)
+        except LookupError:
+            place = None
     for form in (
         needle.encode("utf-8", "surrogatepass"),
         dumps(needle)[1:-1],
         dumps(dumps(needle)[1:-1].decode())[1:-1],
     ):
-        found = data.find(form) if form else -1
+        found = data.find(form, begin, end) if form else -1
         if found >= 0:
             return found
-    return None
+    return None if place is None else begin
 
 
 def locate(tree: Any, text: str) -> Iterator[str]:

@@ -185,7 +185,12 @@ def _raw(aer: AerIndex, read: Read, digest_of: DigestOf | None) -> Iterator[Find
                 continue  # tier 1 has said so
             wanted.setdefault(str(pointer.get("path")), []).append((pointer, identifier))
     for path, asked in sorted(wanted.items()):
+        before = None
         for pointer, identifier in sorted(asked, key=lambda one: int(one[0]["offset"])):
+            told = (pointer["offset"], pointer["length"], pointer.get("sha256"))
+            if told == before:
+                continue  # several records cite one range
+            before = told
             where = f"{path}:{pointer.get('line') or pointer['offset']}"
             data = read(path, pointer["offset"], pointer["length"])
             if data is None:

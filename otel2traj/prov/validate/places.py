@@ -7,12 +7,15 @@ from typing import Any, Final
 
 from ...canonical import JsonObject
 from ...model.finding import Finding
-from ..places import Tree, resolve, same
+from ..places import Range, same
 from ..plain import plain
 from ..sem import read_lines, strings
+from ..tree import Tree
 from .aer import REFERENCES
 
 _LABEL: Final = "acct-"
+_KEPT: Final = 4
+"""Decoded ranges that are kept: records that follow each other cite the same ones."""
 _CALL: Final = ("call_id", "name", "arguments")
 
 
@@ -32,20 +35,25 @@ def _claims(record: JsonObject) -> Iterator[tuple[str, JsonObject, list[Any]]]:
 
 def validate_places(lines: Iterable[bytes], read: Callable[[str, int, int], bytes | None]) -> Iterator[Finding]:
     """Findings `linkage.place`. What was redacted cannot be compared: only that its place is there."""
+    opened: dict[tuple[str, int, int], Range | None] = {}
     for record in read_lines(lines):
         sources = record.get("source")
         for pointer, how, values in _claims(record):
             try:
                 source = (sources or [])[how["at"][0]]
-                data = read(str(source["path"]), source["offset"], source["length"])
-                held = None if data is None else resolve(data, how["at"][1:])
+                key = (str(source["path"]), int(source["offset"]), int(source["length"]))
+                if key not in opened:
+                    data = read(*key)
+                    opened = {**dict(list(opened.items())[1 - _KEPT :]), key: None if data is None else Range(data)}
+                cited = opened[key]
+                held = None if cited is None else cited.at(how["at"][1:])
             except (LookupError, TypeError, KeyError) as err:
                 yield Finding(
                     "linkage.place", f"{pointer} is said to stand at {err}, which is nowhere", pointer=pointer
                 )
                 continue
             call = how.get("type") == "tool_call"
-            for value in values if data is not None else ():
+            for value in values if cited is not None else ():
                 if any(_LABEL in text for text in strings(value)):
                     continue
                 if not (same(plain(held), value) or (call and _inside(held, value))):
