@@ -18,7 +18,7 @@ from .inflate import Stream
 BLOCK: Final = 1 << 19
 """Bytes that are read at once."""
 
-GIANT: Final = 64 << 20
+GIANT: Final = 16 << 20
 """Bytes of one document up to which it is held in memory; beyond, it is mapped."""
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\\n]++|\\.)*+"|["{}\[\]]')
@@ -53,6 +53,13 @@ class Doc(NamedTuple):
         if isinstance(self.buffer, bytes) and self.start == 0 and self.end == len(self.buffer):
             return self.buffer
         return self.view()
+
+    def release(self, end: int | None = None) -> None:
+        """Of a mapped document: what stands before `end` need not stay in memory. It can still be read."""
+        if not isinstance(self.buffer, bytes) and hasattr(mmap, "MADV_DONTNEED"):
+            pages = (self.end if end is None else end) // mmap.PAGESIZE * mmap.PAGESIZE
+            if pages:
+                self.buffer.madvise(mmap.MADV_DONTNEED, 0, pages)
 
     def lines(self, start: int, end: int) -> int:
         """How many lines end between two positions of `buffer`."""

@@ -27,6 +27,8 @@ from .otlp_shapes import Document, decode_document, groups_of
 from .outline import Head
 
 _BETWEEN: Final = b" \t\r\n,"
+_STRETCH: Final = 4 << 20
+"""Bytes of a mapped document that are read before they may leave memory."""
 _REFUSED: Final = (msgspec.DecodeError, RecursionError)
 _WORDS: Final = (
     *(f'"resource{one}"'.encode() for one in ("Spans", "Logs", "Metrics", "_spans", "_logs", "_metrics")),
@@ -94,6 +96,8 @@ class OtlpJson:
         """The records of a document that the typed decoder takes: addresses are sums of the lengths of its records."""
         buffer, at, line, counted = doc.buffer, doc.start, doc.line, doc.start
         one_line = doc.one_line
+        doc.release()
+        released = at
         self.metrics += len(decoded.resourceMetrics or ())
         for resource in decoded.resources():
             for group, raws, logs in groups_of(resource):
@@ -115,6 +119,9 @@ class OtlpJson:
                             record.raw = memoryview(raw)
                         yield record
                     at += length
+                    if at - released > _STRETCH:
+                        doc.release(at)
+                        released = at
 
     def _slow(
         self, raw: Raw | bytes, context: Context, ref: EvidenceRef, snake: bool = False

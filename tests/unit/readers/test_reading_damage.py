@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from otel2traj.errors import EvidenceError
 from otel2traj.model.evidence import Notice, SpanRecord
 from otel2traj.model.session import SessionRecord
-from otel2traj.readers import framing
+from otel2traj.readers import framing, otlp_json
 from tests.factory_otlp import document, json_lines
 
 from .reading import check_addresses, opened, plain, read, written
@@ -250,6 +250,7 @@ def test_documents_longer_than_is_held_are_mapped(tmp_path: Path, monkeypatch: p
     expected = [plain(record) for record in read(written(tmp_path, b"\n".join(lines)))[0]]
     monkeypatch.setattr(framing, "GIANT", 900)
     monkeypatch.setattr(framing, "BLOCK", 300)
+    monkeypatch.setattr(otlp_json, "_STRETCH", 500)
     pretty = "\n".join(json.dumps(json.loads(one), indent=2) for one in lines).encode()
     for data in (b"\n".join(lines), b"".join(lines), b"[" + b",".join(lines) + b"]\n", pretty):
         path = written(tmp_path, data)
@@ -257,6 +258,28 @@ def test_documents_longer_than_is_held_are_mapped(tmp_path: Path, monkeypatch: p
         assert [plain(record) for record in records] == expected
         assert notices == []
         check_addresses(path, records, file, data)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from Linux's /proc")
+def test_of_a_mapped_document_only_what_is_being_read_stays_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mapped() -> int:
+        status = Path("/proc/self/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("RssFile")) << 10
+
+    spans = json.loads(json_lines(1, 300, 400))["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    data = json.dumps(document(spans * 40)).encode()
+    monkeypatch.setattr(framing, "GIANT", len(data) // 16)
+    monkeypatch.setattr(otlp_json, "_STRETCH", len(data) // 16)
+    before, most, count = mapped(), 0, 0
+    for record in opened(written(tmp_path, data)).records():
+        assert not isinstance(record, Notice)
+        count += 1
+        if count % 100 == 0:
+            most = max(most, mapped() - before)
+    assert count == len(spans) * 40
+    assert most < len(data) // 3
 
 
 def test_records_can_be_read_twice_and_fetched_meanwhile(tmp_path: Path) -> None:
