@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .. import dialects
+from ..anyvalue import LazyAttributes, OddAttributes
 from ..evidence import Index
 from ..model.evidence import LogRecord, Notice, Source, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead
 from ..model.reading import Role
-from ..readers.anyvalue import LazyAttributes, OddAttributes
 from .archive import Archive
 from .readings import Readings
 

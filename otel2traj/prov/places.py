@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from typing import Any, Final, Protocol
 
+from ..anyvalue import FIELDS, decode_any
 from ..canonical import JsonObject, canonical_bytes, loads_text, loads_tolerant
 
 Place = list[int | str]
-ANY_VALUE: Final = ("stringValue", "intValue", "doubleValue", "boolValue", "arrayValue", "kvlistValue")
 
 
 class Opens(Protocol):
@@ -119,23 +119,7 @@ def same(recorded: Any, claimed: Any) -> bool:
 
 def typed(value: Any) -> Any:
     """An OTLP `AnyValue` as the value that it holds; everything else as it is."""
-    if not isinstance(value, dict) or len(value) != 1:
-        return value
-    ((key, inner),) = value.items()
-    if key not in ANY_VALUE:
-        return value
-    if key == "intValue":
-        return (
-            int(inner)
-            if isinstance(inner, str) and inner.lstrip("-").isascii() and inner.lstrip("-").isdigit()
-            else inner
-        )
-    if key == "arrayValue" and isinstance(inner, dict):
-        return [typed(one) for one in inner.get("values") or []]
-    if key == "kvlistValue" and isinstance(inner, dict):
-        pairs = inner.get("values") or []
-        return {str(one.get("key")): typed(one.get("value")) for one in pairs if isinstance(one, dict)}
-    return inner
+    return decode_any(value) if isinstance(value, dict) and len(value) == 1 and value.keys() <= FIELDS else value
 
 
 def together(places: list[Place]) -> Place | None:

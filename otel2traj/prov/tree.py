@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
+from ..anyvalue import FIELDS
 from ..canonical import loads_text, loads_tolerant
-from .places import ANY_VALUE, same, typed
+from .places import same, typed
 
 
 class Side(StrEnum):
@@ -104,7 +105,7 @@ class Tree:
                     below = deeper(pointers, key)
                     if self._wire and below[0] in _COPIES:
                         continue
-                    known = told if isinstance(told, str) else None if key in ANY_VALUE else key
+                    known = told if isinstance(told, str) else None if key in FIELDS else key
                     called = name if known is None else plain_name(known)
                     todo.append(Held(called, side or (None if known is None else _side(known)), below, item))
             elif isinstance(value, list):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ..anyvalue import real, whole
 from ..canonical import JsonObject
 from ..model.evidence import EvidenceRef, SpanEvent, SpanRecord
-from .anyvalue import real, whole
 from .documents import Context, DocumentForm, Place, as_dict, as_list
 from .otlp_dict import SPAN_KINDS, STATUS_CODES, Repaired, enum, text
 from .outline import Head

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ..anyvalue import whole
 from ..canonical import JsonObject
 from ..model.evidence import EvidenceRef, SpanEvent, SpanRecord
 from ..timestamps import parse_ns
-from .anyvalue import whole
 from .documents import Context, DocumentForm, Place, as_dict, as_list, as_text
 from .ids import plain_id
 from .otlp_dict import STATUS_CODES, Repaired, enum, link, text, time_ns

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ..anyvalue import attributes_of, decode_any, pairs_in, whole
 from ..canonical import JsonObject
 from ..model.evidence import EvidenceRef, LogRecord, SpanEvent, SpanRecord
-from .anyvalue import attributes_of, decode_any, pairs_in, whole
 from .context import Context, event_name
 from .ids import plain_id
 

@@ -11,9 +11,9 @@ from typing import Final
 import msgspec
 from msgspec import Raw, Struct
 
+from ..anyvalue import NOTHING, Attributes, decode_raw
 from ..canonical import JsonError, JsonObject, loads
 from ..model.evidence import EvidenceRef, LogRecord, SpanEvent, SpanRecord
-from .anyvalue import NOTHING, Attributes, decode_raw
 from .context import Context, event_name
 from .otlp_dict import link, severity
 

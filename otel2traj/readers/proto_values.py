@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..anyvalue import LazyAttributes, OddAttributes, base64_value, real
 from ..canonical import JsonValue
-from .anyvalue import LazyAttributes, OddAttributes, base64_value, real
 
 
 def text_of(value: str | bytes) -> str:

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ..anyvalue import decode_any
 from ..canonical import JsonError, JsonObject, JsonValue, canonical_bytes, loads_tolerant
 from ..model.evidence import Notice, Source, SourceKind
 from ..model.forensic import epoch, seconds
-from .anyvalue import decode_any
 from .lines import LineFile, read_document
 
 _METRICS: Final = re.compile(r"otel.*metrics?.*\.jsonl")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ..anyvalue import whole
 from ..canonical import JsonObject
 from ..model.evidence import EvidenceRef, SpanEvent, SpanRecord
-from .anyvalue import whole
 from .documents import Context, DocumentForm, Place, as_dict, as_list, parsed
 from .jaeger import padded
 from .otlp_dict import SPAN_KINDS, STATUS_CODES, Repaired, enum, text

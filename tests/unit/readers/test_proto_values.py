@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
-from otel2traj.readers.anyvalue import OddAttributes
+from otel2traj.anyvalue import OddAttributes
 from otel2traj.readers.proto_values import ProtoAttributes, decode_any
 
 

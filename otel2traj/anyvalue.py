@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from ..canonical import JsonError, JsonObject, JsonValue, loads, loads_tolerant
+from .canonical import JsonError, JsonObject, JsonValue, loads, loads_tolerant
 
 NOTHING: Final = Raw(b"{}")
 
@@ -70,6 +70,9 @@ _SNAKE: Final = {
     "BytesValue": "bytesValue",
 }
 """Field names in other spellings: protobuf's own, and those of Go's structs as plain JSON."""
+
+FIELDS: Final = frozenset((*_SNAKE, *_SNAKE.values()))
+"""Every name under which the one field of an `AnyValue` may stand."""
 
 _GO_ONEOF: Final = "Value"
 """The member that holds the one field that is set where Go's structs were written as plain JSON."""
