@@ -10,7 +10,7 @@ from ..canonical import JsonObject, JsonValue
 from ..messages import Output, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
-from .shape import choice_of, count, glance_of, joined, obj, objs, split_request, unread
+from .shape import Choice, count, glance_of, joined, obj, objs, put_choices, split_request, unread
 from .sse import frames, objects
 
 _METRICS = "amazon-bedrock-invocationMetrics"
@@ -51,13 +51,12 @@ class BedrockInvoke:
             return (
                 unread(payload) if error is None else ModelResponse(Output(extra=taken.rest(body)), None, False, error)
             )
-        output = Output(text=choices[0]["text"], finish_reason=choices[0]["finish_reason"], usage=_usage(body))
-        if len(choices) > 1:
-            output.choices = choices
+        output = Output(usage=_usage(body))
+        put_choices(output, choices)
         _take(body, taken)
         response_id = taken.id(body, "id")
         output.extra = taken.rest(body)
-        complete = all(choice["finish_reason"] is not None for choice in choices) and error is None
+        complete = all(choice.finish_reason is not None for _, choice in choices) and error is None
         return ModelResponse(output, response_id, complete, error)
 
     def glance_request(self, payload: JsonValue) -> RequestGlance:
@@ -103,7 +102,7 @@ def _take(body: JsonObject, taken: Taken) -> None:
         taken.value(body if key in body else first, key)
 
 
-def _choices(pieces: list[JsonObject]) -> list[JsonObject]:
+def _choices(pieces: list[JsonObject]) -> list[tuple[int, Choice]]:
     """Texts and reasons by place in their list; a stream adds to each."""
     texts: dict[int, list[str | None]] = {}
     reasons: dict[int, str | None] = {}
@@ -115,10 +114,7 @@ def _choices(pieces: list[JsonObject]) -> list[JsonObject]:
             if key is not None or (reason is not None and number in texts):
                 texts.setdefault(number, []).append(None if key is None else item[key])
                 reasons[number] = reason if reason is not None else reasons.get(number)
-    return [
-        choice_of(n, text=joined(texts[n]), reasoning=None, refusal=None, tool_calls=[], finish_reason=reasons[n])
-        for n in sorted(texts)
-    ]
+    return [(n, Choice(joined(texts[n]), finish_reason=reasons[n])) for n in sorted(texts)]
 
 
 def _usage(body: JsonObject) -> Usage | None:

@@ -12,16 +12,16 @@ from ..messages import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
 from .shape import (
+    Choice,
     Pieces,
-    choice_of,
     content_digest,
     count,
     glance_of,
-    in_order,
     joined,
     obj,
     objs,
     place,
+    put_choices,
     split_request,
     string,
     total,
@@ -190,36 +190,20 @@ def _read(body: JsonObject, payload: JsonValue, *, complete: bool) -> ModelRespo
         return unread(payload)
     usage = usage_of(taken.value(body, "usageMetadata"))
     output = Output(model=taken.string(body, "modelVersion"), usage=usage)
-    candidates = objs(body.get("candidates"))
-    listed: list[JsonObject] = []
-    for index, candidate in in_order(candidates):
-        text, reasoning, calls, other = _parts(candidate, taken)
-        reason = taken.string(candidate, "finishReason")
-        if not listed:
-            output.text, output.reasoning, output.tool_calls = text, reasoning, calls
-            output.finish_reason, output.other_parts = reason, other
-        if len(candidates) > 1:
-            taken.count(candidate, "index")
-        listed.append(
-            choice_of(
-                index,
-                text=text,
-                reasoning=reasoning,
-                refusal=None,
-                tool_calls=calls,
-                finish_reason=reason,
-                other_parts=other,
-            )
-        )
-    if len(listed) > 1:
-        output.choices = listed
+    candidates = taken.choices(objs(body.get("candidates")), lambda candidate: _candidate(candidate, taken))
+    put_choices(output, candidates)
     feedback = body.get("promptFeedback")
-    if not listed and isinstance(feedback, dict):
+    if not candidates and isinstance(feedback, dict):
         output.finish_reason = string(feedback.get("blockReason"))
         output.other_parts.append({"promptFeedback": taken.value(body, "promptFeedback")})
     response_id = taken.id(body, "responseId")
     output.extra, output.repeated_keys = taken.rest(body), taken.repeated
     return ModelResponse(output, response_id, complete and error is None, error)
+
+
+def _candidate(candidate: JsonObject, taken: Taken) -> Choice:
+    text, reasoning, calls, other = _parts(candidate, taken)
+    return Choice(text, reasoning, None, calls, taken.string(candidate, "finishReason"), other)
 
 
 def _parts(candidate: JsonObject, taken: Taken) -> tuple[str | None, str | None, list[ToolCall], list[JsonObject]]:

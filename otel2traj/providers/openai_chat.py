@@ -12,15 +12,15 @@ from ..messages import Output, ToolCall, Usage
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
 from .shape import (
-    choice_of,
+    Choice,
     content_digest,
     count,
     glance_of,
-    in_order,
     joined,
     obj,
     objs,
     place,
+    put_choices,
     split_request,
     string,
     unread,
@@ -237,33 +237,19 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
         return unread(payload)
     output = Output(model=taken.string(body, "model"), usage=usage_of(taken.value(body, "usage")))
     response = ModelResponse(output, taken.id(body, "id"), complete and error is None, error)
-    choices = objs(body.get("choices"))
-    listed: list[JsonObject] = []
-    for index, choice in in_order(choices):
-        message = obj(choice.get("message"))
-        text, reasoning, other = _speech(message, taken)
-        refusal, reason = taken.string(message, "refusal"), taken.string(choice, "finish_reason")
-        calls = _calls(message, taken, ended=complete or reason is not None)
-        if not listed:
-            output.text, output.reasoning, output.refusal = text, reasoning, refusal
-            output.tool_calls, output.finish_reason, output.other_parts = calls, reason, other
-        if len(choices) > 1:
-            taken.count(choice, "index")
-        listed.append(
-            choice_of(
-                index,
-                text=text,
-                reasoning=reasoning,
-                refusal=refusal,
-                tool_calls=calls,
-                finish_reason=reason,
-                other_parts=other,
-            )
-        )
-    if len(listed) > 1:
-        output.choices = listed
+    put_choices(
+        output, taken.choices(objs(body.get("choices")), lambda choice: _choice(choice, taken, complete=complete))
+    )
     output.extra, output.repeated_keys = taken.rest(body), taken.repeated
     return response
+
+
+def _choice(choice: JsonObject, taken: Taken, *, complete: bool) -> Choice:
+    message = obj(choice.get("message"))
+    text, reasoning, other = _speech(message, taken)
+    refusal, reason = taken.string(message, "refusal"), taken.string(choice, "finish_reason")
+    calls = _calls(message, taken, ended=complete or reason is not None)
+    return Choice(text, reasoning, refusal, calls, reason, other)
 
 
 def _speech(message: JsonObject, taken: Taken) -> tuple[str | None, str | None, list[JsonObject]]:

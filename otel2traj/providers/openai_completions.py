@@ -10,7 +10,7 @@ from ..messages import Output
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .openai_chat import usage_of
 from .rest import Taken, broken, carry, keep
-from .shape import choice_of, glance_of, in_order, joined, obj, objs, place, split_request, string, unread
+from .shape import Choice, glance_of, joined, obj, objs, place, put_choices, split_request, string, unread
 from .sse import frames, objects
 
 
@@ -83,17 +83,11 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
     if error is None and not isinstance(body.get("choices"), list):
         return unread(payload)
     output = Output(model=taken.string(body, "model"), usage=usage_of(taken.value(body, "usage")))
-    choices = objs(body.get("choices"))
-    listed: list[JsonObject] = []
-    for n, choice in in_order(choices):
-        text, reason = taken.string(choice, "text"), taken.string(choice, "finish_reason")
-        if not listed:
-            output.text, output.finish_reason = text, reason
-        if len(choices) > 1:
-            taken.count(choice, "index")
-        listed.append(choice_of(n, text=text, reasoning=None, refusal=None, tool_calls=[], finish_reason=reason))
-    if len(listed) > 1:
-        output.choices = listed
+    put_choices(output, taken.choices(objs(body.get("choices")), lambda choice: _choice(choice, taken)))
     response_id = taken.id(body, "id")
     output.extra = taken.rest(body)
     return ModelResponse(output, response_id, complete and error is None, error)
+
+
+def _choice(choice: JsonObject, taken: Taken) -> Choice:
+    return Choice(taken.string(choice, "text"), finish_reason=taken.string(choice, "finish_reason"))

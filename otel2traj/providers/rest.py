@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue, key_ends, repeated_key_of
-from .shape import call_arguments, count, error_of
+from .shape import Choice, call_arguments, count, error_of, in_order
 
 LEFT_OUT: Final[dict[str, tuple[frozenset[str], str]]] = {
     "object": (
@@ -90,6 +91,13 @@ class Taken:
         found = count(holder.get(key))
         if found is not None:
             self.value(holder, key)
+        return found
+
+    def choices(self, listed: list[JsonObject], read: Callable[[JsonObject], Choice]) -> list[tuple[int, Choice]]:
+        """Each choice as `read` reads it, with its index and in its order."""
+        found = [(index, read(choice)) for index, choice in in_order(listed)]
+        for choice in listed if len(listed) > 1 else ():
+            self.count(choice, "index")
         return found
 
     def error(self, holder: JsonObject, key: str = "error") -> JsonObject | None:

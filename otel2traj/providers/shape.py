@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from ..canonical import JsonError, JsonObject, JsonValue, loads, sha256_canonical
 from ..messages import Output, ToolCall, Usage
@@ -105,27 +106,44 @@ def in_order(choices: list[JsonObject]) -> list[tuple[int, JsonObject]]:
     return sorted(told, key=lambda item: item[0])
 
 
-def choice_of(
-    index: int,
-    *,
-    text: str | None,
-    reasoning: str | None,
-    refusal: str | None,
-    tool_calls: list[ToolCall],
-    finish_reason: str | None,
-    other_parts: list[JsonObject] | None = None,
-) -> JsonObject:
-    """One of several choices, in the form `Output.choices` keeps them."""
-    out: JsonObject = {"index": index, "text": text}
-    if reasoning is not None:
-        out["reasoning"] = reasoning
-    if refusal is not None:
-        out["refusal"] = refusal
-    out["tool_calls"] = [call.to_json() for call in tool_calls]
-    out["finish_reason"] = finish_reason
-    if other_parts:
-        out["other_parts"] = other_parts
-    return out
+@dataclass(slots=True)
+class Choice:
+    """One of the answers to one request."""
+
+    text: str | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    tool_calls: list[ToolCall] = field(default_factory=list)
+    finish_reason: str | None = None
+    other_parts: list[JsonObject] = field(default_factory=list)
+
+    def to_json(self, index: int) -> JsonObject:
+        """In the form `Output.choices` keeps it."""
+        out: JsonObject = {"index": index, "text": self.text}
+        if self.reasoning is not None:
+            out["reasoning"] = self.reasoning
+        if self.refusal is not None:
+            out["refusal"] = self.refusal
+        out["tool_calls"] = [call.to_json() for call in self.tool_calls]
+        out["finish_reason"] = self.finish_reason
+        if self.other_parts:
+            out["other_parts"] = self.other_parts
+        return out
+
+
+def put_choices(output: Output, choices: list[tuple[int, Choice]]) -> None:
+    """The first choice is the answer; where there are several, all are listed."""
+    if not choices:
+        return
+    first = choices[0][1]
+    output.text, output.reasoning, output.refusal = first.text, first.reasoning, first.refusal
+    output.tool_calls, output.finish_reason, output.other_parts = (
+        first.tool_calls,
+        first.finish_reason,
+        first.other_parts,
+    )
+    if len(choices) > 1:
+        output.choices = [choice.to_json(index) for index, choice in choices]
 
 
 def call_arguments(recorded: JsonValue, *, ended: bool = True) -> JsonValue:
