@@ -9,6 +9,7 @@ from typing import Any, Final
 from ..canonical import JsonObject, loads
 from ..errors import EvidenceError
 from ..model.finding import Finding
+from ..prov.records import seal_digest
 from .manifest import Manifest, read_origins
 from .tree import Tree, digest
 from .withholding import read_withheld, withheld_objects
@@ -122,6 +123,8 @@ def seal_of(data: bytes) -> str:
     stated = seal.get("digest") if isinstance(seal, dict) and seal.get("kind") == "seal" else None
     if stated != "sha256:" + hashlib.sha256(body + b"\n").hexdigest():
         raise EvidenceError("the seal does not cover the records before it")
+    if not isinstance(seal, dict) or seal.get("seal_digest") != seal_digest(seal):
+        raise EvidenceError("the seal does not cover its own issues and status")
     return str(stated)
 
 

@@ -30,6 +30,8 @@ NAMES: Final[dict[str, frozenset[str]]] = {
     "tool_call_id": frozenset({"toolcallid", "id", "callid", "tooluseid"}),
     "call_id": frozenset({"callid", "id", "toolcallid", "tooluseid"}),
     "http_status": frozenset({"status", "statuscode", "httpstatus", "httpstatuscode"}),
+    "change": frozenset({"change", "changetype", "type", "operation"}),
+    "exit_status": frozenset({"exitstatus", "exitcode", "returncode"}),
     "verdict": frozenset({"verdict", "score"}),
 }
 """Field -> how recorders name it, in lower case without signs. A value that is short or a number counts only there."""

@@ -45,7 +45,8 @@ class Closing:
             cited = self._state.cited(self._state.scopes[ordinal])
             record = Record("scope", f"s{ordinal}", cited, rule="scope_of_record")
             record.derive("ordinal", ordinal, "scope_of_record")
-            record.miss("prompt", UnknownReason.NOT_RECORDED)
+            for name in ("input_id", "prompt", "result", "steps"):
+                record.miss(name, UnknownReason.NOT_RECORDED)
             self._writer.write(record)
         self._judgements("ex", self._header.extra, run)
         read = {str(source.get("path")) for source in summary.sources}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, BinaryIO, Final
 
-from ..canonical import JsonObject
+from ..canonical import JsonObject, loads
 from ..model.unknown import EvidenceClass, UnknownReason
 from ..timestamps import parse_ns
 from .cited import Cited
@@ -245,5 +245,14 @@ class AerWriter:
             "status": status,
             "issues": issues,
         }
-        self._out.write(canonical_plain(record, self._redact) + b"\n")
+        written = loads(canonical_plain(record, self._redact))
+        assert isinstance(written, dict)
+        self._out.write(canonical_plain({**written, "seal_digest": seal_digest(written)}) + b"\n")
         return self.digest
+
+
+def seal_digest(seal: JsonObject) -> str:
+    """`sha256:…` over the RFC 8785 form of a seal without this very member: it covers issues, status and count, and
+    through `digest` every byte before it."""
+    own = {key: value for key, value in seal.items() if key != "seal_digest"}
+    return "sha256:" + hashlib.sha256(canonical_plain(own)).hexdigest()

@@ -14,9 +14,11 @@ from .. import versions
 from ..identity import execution_id
 from ..places import by_whom
 from ..plain import canonical
-from ..records import BY, KINDS, RESERVED
+from ..records import BY, KINDS, RESERVED, rule_id, seal_digest
 from ..rules import catalogue
 from ..shape import well_formed
+from . import agreement as _agreement
+from .fields import KNOWN, MADE, PREFIX, REFERENCES, REQUIRED, SEAL, WORDS, of_kind, sort_of
 
 RULES: Final = {
     "aer.document": "A document that is checked with an AER is about it.",
@@ -29,76 +31,21 @@ RULES: Final = {
     "aer.id": "Ids are unique and carry the prefix of their kind.",
     "aer.class": "Record and field name class O, D or I.",
     "aer.by": "Record and field name who recorded them, of the closed list: for what is observed, who wrote the range.",
+    "aer.made": "A field that nobody records is made by one of the rules for it.",
+    "aer.word": "A field with a closed list of words has one of them; what is always known is not declared unknown.",
     "aer.rule": "Class D and I name a rule of the catalogue, of that class; class O names none.",
     "aer.fields": "Every field of a record is listed with its class, and nothing else is.",
     "aer.required": "A field that the kind asks for is there or is declared unknown.",
-    "aer.unknown": "Reasons are from the closed list, and a field that is there is not declared unknown.",
+    "aer.unknown": "Reasons are from the closed list; unknown is a field of the kind, and not one that is there.",
     "aer.reference": "A reference names a record of the kind it should.",
     "aer.after": "Order has no cycle.",
     "aer.link": "A call has one execution, or it is declared unknown why none; and both carry the same tool call id.",
     "aer.place": "What is observed says where it stands: a source of the record, and a place in it.",
     "aer.pointer": "A pointer names a source file of the record, a byte range and its digest.",
-    "aer.seal": "The last line, and no other, seals the record: count and digest of all bytes before it.",
+    **_agreement.RULES,
+    "aer.seal": "The last line, and no other, is the seal: count and digest of all bytes before it, and of itself.",
 }
 
-PREFIX: Final = {
-    "execution": "ex",
-    "actor": "a",
-    "scope": "s",
-    "message": "m",
-    "model_call": "mc",
-    "tool_execution": "te",
-    "decision": "d",
-    "state_change": "sc",
-    "fixture": "f",
-    "judgement": "j",
-    "generic_activity": "act",
-    "generic_artefact": "(?:ga|raw|rq)",
-    "seal": "seal",
-}
-REQUIRED: Final = {
-    "execution": ("schema", "execution", "origin", "attempt", "adapter", "started", "ended"),
-    "actor": ("role", "name"),
-    "scope": ("ordinal", "prompt"),
-    "message": ("role", "direction"),
-    "model_call": ("model", "agent", "scope", "request", "response", "status", "order", "started", "ended", "usage"),
-    "tool_execution": (
-        *("name", "arguments", "result", "call", "status", "agent", "scope"),
-        *("started", "ended", "exit_status"),
-    ),
-    "decision": ("outcome", "model_call", "message", "calls"),
-    "state_change": ("path", "change", "before_state", "after_state", "actor", "started", "ended"),
-    "fixture": ("role", "path", "injections"),
-    "judgement": ("subject", "verdict", "judge"),
-    "generic_activity": ("type", "scope", "prompt", "result", "started", "ended"),
-    "generic_artefact": ("role",),
-}
-REFERENCES: Final = {
-    ("model_call", "model"): ("actor",),
-    ("model_call", "agent"): ("actor",),
-    ("model_call", "scope"): ("scope",),
-    ("model_call", "request"): ("generic_artefact",),
-    ("generic_artefact", "messages"): ("message",),
-    ("generic_artefact", "system"): ("message",),
-    ("generic_artefact", "tools"): ("generic_artefact",),
-    ("generic_artefact", "extends"): ("generic_artefact",),
-    ("model_call", "response"): ("message",),
-    ("tool_execution", "agent"): ("actor",),
-    ("tool_execution", "scope"): ("scope",),
-    ("tool_execution", "result"): ("generic_artefact",),
-    ("tool_execution", "call"): ("part",),
-    ("decision", "model_call"): ("model_call",),
-    ("decision", "message"): ("message",),
-    ("decision", "calls"): ("part",),
-    ("scope", "prompt"): ("message",),
-    ("scope", "result"): ("generic_artefact",),
-    ("state_change", "scope"): ("scope",),
-    ("judgement", "subject"): ("execution", "scope", "model_call", "tool_execution", "message"),
-    ("generic_activity", "scope"): ("scope",),
-    ("generic_activity", "prompt"): ("message",),
-    ("generic_activity", "result"): ("generic_artefact",),
-    ("generic_activity", "actor"): ("actor",),
-}
 _ID: Final = re.compile(r"[A-Za-z0-9._~-]+", re.ASCII)
 _HEX: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _REASONS: Final = frozenset(reason.value for reason in UnknownReason)
@@ -117,6 +64,7 @@ class _Checker:
         self._links: dict[str, list[str]] = {}
         self._call_ids: dict[str, str | None] = {}
         """Part or execution -> the tool call id that it carries."""
+        self._agreement = _agreement.Agreement()
 
     def say(self, rule: str, message: str, place: str) -> None:
         self.found.append(Finding(rule, message, pointer=place))
@@ -139,6 +87,7 @@ class _Checker:
             return
         self._fields(kind, identifier, record, place)
         self._sources(record, place)
+        self._agreement.look(record)
         if kind == "message":
             self._message(identifier, record, place)
         elif kind == "tool_execution" and isinstance(record.get("call"), str):
@@ -180,19 +129,36 @@ class _Checker:
         if not isinstance(fields, dict) or not isinstance(unknown, dict):
             self.say("aer.fields", "fields or unknown is missing", place)
             return
-        there = record.keys() - RESERVED
+        there, sort = record.keys() - RESERVED, sort_of(record)
+        needed = (*REQUIRED.get(kind, ()), *REQUIRED.get(sort, ()))
         for name in sorted(there ^ (fields.keys() - {"after"})):
             self.say("aer.fields", f"{name} is a field without a class, or a class without a field", place)
         for name, how in fields.items():
             self._qualified(how, name, place, record.get("source"))
+            made = of_kind(MADE, record, name)
+            if made is not None and (how.get("class") == "O" or _stem(how.get("rule")) not in made):
+                self.say("aer.made", f"{name} is made by {' or '.join(made)}, and by nothing else", place)
+            words = of_kind(WORDS, record, name)
+            if words is not None and name in there and record[name] not in words:
+                self.say("aer.word", f"{name} is {record[name]!r}, which is none of its words", place)
         for name, reason in unknown.items():
             if reason not in _REASONS:
                 self.say("aer.unknown", f"{reason!r} is no reason for an unknown {name}", place)
             if name in there:
                 self.say("aer.unknown", f"{name} is there and is declared unknown", place)
-        for name in REQUIRED.get(kind, ()):
+            if name in (*KNOWN.get(kind, ()), *KNOWN.get(sort, ())):
+                self.say("aer.word", f"{name} of a {kind} is never unknown", place)
+            if name not in (*needed, "rest", "system", "tools", "messages") and not name.endswith("/execution"):
+                self.say("aer.unknown", f"{name} is no field that a {kind} has to have", place)
+        for name in needed:
             if name not in there and name not in unknown:
                 self.say("aer.required", f"a {kind} says {name}, or why it cannot", place)
+        self._spelled(kind, identifier, record, place)
+        if sort == "generic_artefact request":
+            kept = record["kept"] if isinstance(record.get("kept"), dict) else {}
+            for name in ("system", "tools"):
+                if name not in there and name not in unknown and kept.get(name) is not True:
+                    self.say("aer.required", f"a request says {name}, whose it kept, or why it cannot", place)
         for name in there:
             kinds = REFERENCES.get((kind, name))
             if kinds is not None:
@@ -207,6 +173,18 @@ class _Checker:
             self.say("aer.fields", "after has no class", place)
         self._after[identifier] = [str(one) for one in after]
         self._references += ((str(one), f"{place}/after", "after", tuple(KINDS)) for one in after)
+
+    def _spelled(self, kind: str, identifier: str, record: JsonObject, place: str) -> None:
+        """Values that have a form of their own."""
+        if kind == "scope" and identifier != f"s{record.get('ordinal')}":
+            self.say("aer.word", f"the ordinal {record.get('ordinal')!r} is not that of {identifier}", place)
+        if kind == "execution" and set(record.get("adapter", {})) != {"name", "version", "software"}:
+            self.say("aer.word", "an adapter is told by name, version and software", place)
+        if record.get("role") == "raw" and "object" in record and _HEX.fullmatch(str(record["object"])) is None:
+            self.say("aer.word", "an object is named by its SHA-256", place)
+        join, how = record.get("join"), record["fields"].get("join", {})
+        if join is not None and _stem(how.get("rule")) not in (f"join_{join}", "join_unlisted"):
+            self.say("aer.made", f"the rule is not that of a join by {join}", place)
 
     def _sources(self, record: JsonObject, place: str) -> None:
         source = record.get("source")
@@ -256,8 +234,15 @@ class _Checker:
         for part in (name for name in self._call_ids if self._kinds.get(name) == "part"):
             if part not in self._links and part not in self._unknown_parts:
                 self.say("aer.link", f"no execution is linked to {part}, and it is not said why", part)
+        for rule, message, place in self._agreement.finish():
+            self.say(f"aer.{rule}", message, place)
         for identifier in _cyclic(self._after):
             self.say("aer.after", f"{identifier} comes after itself", identifier)
+
+
+def _stem(rule: object) -> str:
+    """The name of a rule without catalogue and version."""
+    return str(rule).rpartition(".")[2].partition("@")[0]
 
 
 def _pattern(kind: str) -> str:
@@ -342,9 +327,16 @@ def _head(checker: _Checker, record: JsonObject, number: int, place: str) -> Non
 
 
 def _seal(checker: _Checker, record: JsonObject, count: int, digest: str) -> None:
+    how = {"id": "seal", "class": "D", "by": "adapter", "rule": rule_id("seal")}
+    if record.keys() != SEAL or any(record.get(name) != value for name, value in how.items()):
+        checker.say("aer.seal", "the seal has other members than a seal has", "seal")
+    if not isinstance(record.get("status"), str) or record["status"] not in WORDS["seal", "status"]:
+        checker.say("aer.word", f"status is {record.get('status')!r}, which is none of its words", "seal/status")
     if record.get("records") != count:
         checker.say("aer.seal", f"the seal counts {record.get('records')} records, there are {count}", "seal/records")
     if record.get("digest") != digest:
         checker.say("aer.seal", "the digest is not that of the bytes before the seal", "seal/digest")
+    if record.get("seal_digest") != seal_digest(record):
+        checker.say("aer.seal", "the seal is not the one that was written: its own digest differs", "seal/seal_digest")
     if not isinstance(record.get("issues"), list):
         checker.say("aer.seal", "the seal lists no issues, not even none", "seal/issues")

@@ -11,7 +11,7 @@ from ..places import Range, same
 from ..plain import plain
 from ..sem import read_lines, strings
 from ..tree import Tree
-from .aer import REFERENCES
+from .fields import REFERENCES
 
 _LABEL: Final = "acct-"
 _KEPT: Final = 4

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from otel2traj.canonical import dumps, loads
+from otel2traj.canonical import canonical_bytes, dumps, loads
 from otel2traj.corpus.recomputing import recompute
 from otel2traj.corpus.tree import read_rows
 from otel2traj.corpus.validating import validate
 from otel2traj.corpus.verifying import verify
 from otel2traj.errors import EvidenceError, RefusedError
+from otel2traj.prov.records import seal_digest
 
 
 def reseal(corpus: Path) -> None:
@@ -135,7 +136,8 @@ def test_an_aer_forged_with_seal_index_and_checksums_is_found_by_deriving_again(
     seal = loads(last)
     assert isinstance(seal, dict)
     old = seal["digest"]
-    file.write_bytes(body + b"\n" + last.replace(old.encode(), digest.encode()) + b"\n")
+    seal["digest"] = digest
+    file.write_bytes(body + b"\n" + canonical_bytes({**seal, "seal_digest": seal_digest(seal)}) + b"\n")
     index = (sealed / "executions.jsonl").read_bytes().replace(old.encode(), digest.encode())
     index = index.replace(
         row["files"]["aer"]["sha256"].encode(), hashlib.sha256(file.read_bytes()).hexdigest().encode()

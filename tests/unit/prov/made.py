@@ -13,6 +13,7 @@ from otel2traj.model.link import ExecutionStatus, LinkStatus
 from otel2traj.model.trajectory import SdkInput, StepKind, Trajectory
 from otel2traj.prov.aer import AerProjector
 from otel2traj.prov.engine import Options, derive_prov
+from otel2traj.prov.records import seal_digest
 from otel2traj.prov.sem import derive_sem
 from tests.factory import not_observed, play, step, tool_log, trajectory
 
@@ -215,7 +216,7 @@ def resealed(changed: list[JsonObject]) -> list[bytes]:
     lines = [jcs(record) + b"\n" for record in changed if record.get("kind") != "seal"]
     seal = next(record for record in changed if record.get("kind") == "seal")
     seal = {**seal, "records": len(lines), "digest": "sha256:" + hashlib.sha256(b"".join(lines)).hexdigest()}
-    return [*lines, jcs(seal) + b"\n"]
+    return [*lines, jcs({**seal, "seal_digest": seal_digest(seal)}) + b"\n"]
 
 
 def changed(edit: Callable[[dict[str, JsonObject]], None], lines: tuple[bytes, ...] | None = None) -> list[bytes]:

@@ -9,6 +9,7 @@ from otel2traj.prov import versions
 from otel2traj.prov.rules import CATALOGUES, catalogue
 from otel2traj.prov.sem import PROFILES
 from otel2traj.prov.validate import RULES, TIERS
+from otel2traj.prov.validate.unseen import UNSEEN
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "provenance.md"
 _WHO = {"otel2traj": "the adapter", "aprov": "the engine", "sem": "the semantics profiles"}
@@ -52,6 +53,18 @@ def page() -> str:
             continue
         out += ["| rule | what holds |", "| --- | --- |"]
         out += (f"| `{rule}` | {sentence} |" for rule, sentence in RULES[tier].items())
+    out += ["", "## What passes without the evidence", ""]
+    out += [
+        "An AER that was edited and sealed again, with SEM and document derived from it. With `--evidence` each of",
+        "these is found. Of a document or a SEM that is checked beside its AER no edit passes. A test makes every kind",
+        "of edit on every field of every kind of record: exactly these pass.",
+        "",
+        "| edit | why | of |",
+        "| --- | --- | --- |",
+    ]
+    for one in UNSEEN:
+        of = "; ".join(f"{sort}: {', '.join(fields)}" if fields else sort for sort, fields in one.of.items())
+        out.append(f"| {one.edit} | {one.why} | {of} |")
     return "\n".join(out) + "\n"
 
 

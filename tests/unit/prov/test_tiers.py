@@ -60,6 +60,7 @@ def nowhere(found: Records) -> None:
     found["mc0"]["source"] = [{**found["mc0"]["source"][0], "path": "other.jsonl"}]
 
 
+_SEEN = {"class": "O", "by": "interceptor", "at": [0, ""]}
 AER: dict[str, tuple[str, list[bytes]]] = {
     "not JSON": ("aer.json", [*rich_aer()[:3], b"{\n", *rich_aer()[3:]]),
     "not an object": ("aer.json", [*rich_aer()[:3], b"[]\n", *rich_aer()[3:]]),
@@ -103,6 +104,17 @@ AER: dict[str, tuple[str, list[bytes]]] = {
     "half a pointer": ("aer.pointer", edited(put("mc0", source=[{"path": "logs/network.jsonl"}]))),
     "a changed field": ("aer.seal", [rich_aer()[0], rich_aer()[1].replace(b"case", b"cast", 1), *rich_aer()[2:]]),
     "a line less": ("aer.seal", [*rich_aer()[:5], *rich_aer()[6:]]),
+    "ordered by no rule": ("aer.made", edited(field("mc0", "order", rule="otel2traj.put_together@1"))),
+    "an order that was recorded": ("aer.made", edited(lambda f: f["mc0"]["fields"].update(order=dict(_SEEN)))),
+    "no such direction": ("aer.word", edited(put("m0", direction="sideways"))),
+    "a status of no word": ("aer.word", edited(put("seal", status="fine"))),
+    "a request without its length": ("aer.agree", edited(put("rq0", length=9))),
+    "a decision of nothing": ("aer.agree", edited(put("d0", outcome="answer"))),
+    "a response without a decision": ("aer.agree", edited(lambda f: f.pop("d0"))),
+    "a step that is gone": ("aer.order", edited(lambda f: f["mc0"].update(order=7))),
+    "an Input of other steps": ("aer.order", edited(put("s0001", steps=[1, 9]))),
+    "a message of nobody": ("aer.orphan", edited(lambda f: f["rq0"]["messages"].pop())),
+    "issues that are gone": ("aer.seal", [*rich_aer()[:-1], rich_aer()[-1].replace(b'"issues":[]', b'"issues":["x"]')]),
     "no seal": ("aer.seal", list(rich_aer()[:-1])),
     "more after the seal": ("aer.seal", [*rich_aer(), rich_aer()[-1]]),
     "two lines swapped": ("aer.seal", [*rich_aer()[:5], rich_aer()[6], rich_aer()[5], *rich_aer()[7:]]),
