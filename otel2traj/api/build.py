@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,8 +32,6 @@ Share = Callable[[int, int], AbstractContextManager[Sinks]]
 """What makes the sinks for one share of the conversations, by its number and how many shares there are; entered and
 left in the process that builds the share."""
 _LONGEST_NAME = 200
-_OF_ATTEMPTS: Final = frozenset({"network.jsonl", "run.json", "otel.jsonl", "otel-logs.jsonl"})
-"""Files that make their folder an attempt; the last two are how the receiver writes one."""
 _Task = tuple[Path, Path, bool, Path | None, bool]
 
 
@@ -287,27 +284,6 @@ def print_bytes(
     return [Built(item.conversation, item.summary, None, item.bug) for item in built]
 
 
-def find_attempts(root: Path) -> list[Path]:
-    """Every attempt directory at or below `root`, sorted; what lies inside an attempt is part of it."""
-    return list(walk_attempts(root))
-
-
-def walk_attempts(root: Path) -> Iterator[Path]:
-    """The same, one by one; a folder is walked when it is reached."""
-    for folder, names, files in os.walk(root):
-        names.sort()
-        if holds_attempt(names, files):
-            yield Path(folder)
-            names.clear()
-
-
-def holds_attempt(folders: Iterable[str], files: Iterable[str]) -> bool:
-    """Whether a folder with these names in it is an attempt."""
-    names = set(folders)
-    layout = {"steps", "evaluation"} & names or _OF_ATTEMPTS & set(files)
-    return bool(layout) or any(name.startswith("invocation-") for name in names)
-
-
 def build_many(
     root: Path, *, jobs: int = 1, write: bool = False, output: Path | None = None, inference: bool = True
 ) -> Iterator[Line]:
@@ -317,6 +293,8 @@ def build_many(
     """
     if not write and output is None:
         raise UsageError("--recursive needs --write or -o DIR", hint="say where the trajectories go")
+    from .runs import find_attempts
+
     attempts = find_attempts(root)
     if not attempts:
         raise EvidenceError(

@@ -12,7 +12,7 @@ from ..auditors.spectrum import ElementSink, RunElements, Spectrum, rank
 from ..canonical import JsonError, JsonObject, loads
 from ..errors import EvidenceError, Otel2TrajError, UsageError
 from ..outcome import EndStatus
-from .build import find_attempts
+from .runs import runs_at
 from .source import drive
 
 _PASSED = ("passed", "pass", "success", "succeeded", "true", "resolved")
@@ -76,14 +76,6 @@ def read_runs(paths: Sequence[Path]) -> tuple[list[RunElements], list[tuple[str,
     return runs, unread
 
 
-def is_folder_of_runs(path: Path) -> bool:
-    """Whether a path holds attempts and is none itself."""
-    if not path.is_dir():
-        return False
-    found = find_attempts(path)
-    return bool(found) and found != [path]
-
-
 def read_verdicts(file: Path) -> dict[str, bool]:
     """Names of runs to whether they passed, from a JSON object of words or booleans."""
     try:
@@ -115,10 +107,7 @@ def _verdict(run: RunElements, told: dict[str, bool], passed: Sequence[str], fai
 
 def _places(paths: Sequence[Path]) -> list[tuple[str, Path]]:
     """Every run, named by the shortest end of its path that tells it from the others."""
-    found: list[Path] = []
-    for path in paths:
-        below = find_attempts(path) if path.is_dir() else []
-        found += below if below else [path]
+    found = [place for path in paths for place in runs_at(path)]
     parts = {place: place.absolute().with_suffix("").parts for place in found}
     length = 1
     while length < 8 and len({parts[place][-length:] for place in parts}) < len(parts):

@@ -13,8 +13,8 @@ from ..files import replacing
 from ..model.trajectory import Header, Summary, TrajectoryStatus
 from ..renderers.bundle import Bundle, BundleSink
 from ..renderers.page import write_page
-from .build import find_attempts
 from .record_bytes import RecordBytes
+from .runs import runs_at
 from .source import each
 
 _SPOOL = 16 << 20
@@ -52,15 +52,14 @@ def view(
 
 
 def places_of(path: Path) -> list[tuple[str, Path]]:
-    """The runs a path stands for, each with a label: itself, every attempt below a folder of attempts, or what a
-    receiver has written so far, which may be nothing."""
-    if path.is_dir():
-        attempts = find_attempts(path)
-        received = path / "attempts"
-        if not attempts and (received.is_dir() or (path / "receiver.lock").exists()):
-            return [(one.name, one) for one in sorted(received.iterdir()) if one.is_dir()] if received.is_dir() else []
-        if attempts and attempts != [path]:
-            return [(attempt.relative_to(path).as_posix(), attempt) for attempt in attempts]
+    """The runs a path stands for, each with a label; of a receiver's folder what it has written so far, which may be
+    nothing."""
+    runs = list(runs_at(path))
+    if runs != [path]:
+        return [(run.relative_to(path).as_posix(), run) for run in runs]
+    received = path / "attempts"
+    if received.is_dir() or (path / "receiver.lock").exists():
+        return [(one.name, one) for one in sorted(received.iterdir()) if one.is_dir()] if received.is_dir() else []
     name = path.absolute().name
     return [(path.absolute().parent.name if name == "trajectory.json" else name, path)]
 

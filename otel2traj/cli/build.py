@@ -68,12 +68,13 @@ def build(
 
 def _build(path: Path, write: bool, output: Path | None, recursive: bool, jobs: int, no_inference: bool) -> None:
     from ..api.build import build_many, build_path, print_bytes
-    from ..api.compare import is_folder_of_runs
+    from ..api.runs import find_attempts
     from ..stores import as_given
     from .guard import BUG, ask_to_report, report_bug
     from .progress import progress
 
-    if recursive or ((write or output is not None) and is_folder_of_runs(path)):
+    below = find_attempts(path) if write or output is not None else []
+    if recursive or (below and below != [path]):
         failed, bugs = 0, 0
         for line in build_many(path, jobs=jobs, write=write, output=output, inference=not no_inference):
             failed += line.failed

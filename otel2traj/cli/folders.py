@@ -81,12 +81,10 @@ def _runs(folder: Path, command: str) -> Iterator[Path]:
                 if kind_of(file) in (FileKind.AER, FileKind.SEM, FileKind.PROV):
                     yield file
         return
-    from ..api.compare import is_folder_of_runs
+    from ..api.runs import is_folder_of_runs, runs_at
 
     if is_folder_of_runs(folder):
-        from ..api.build import find_attempts
-
-        yield from find_attempts(folder)
+        yield from runs_at(folder)
     elif command in ("forensic triage", "forensic explain"):
         from ..api.forensic import is_forensic
 

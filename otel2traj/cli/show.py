@@ -87,7 +87,7 @@ def show(
     Example: otel2traj show attempt_dir --step 3-5 --mode truncate_middle
     """
     if path.is_dir():
-        from ..api.compare import is_folder_of_runs
+        from ..api.runs import is_folder_of_runs
 
         if is_folder_of_runs(path):
             raise typer.Exit(_list(path, failed, form, sort))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from .. import stores
-from ..api.build import holds_attempt
+from ..api.runs import holds_attempt
 from ..files import PREFIX
 from .place import Folder, Place
 from .trees import ITSELF, LocalTree, Tree

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from ..api.build import walk_attempts
+from ..api.runs import walk_attempts
 from ..errors import EvidenceError
 from ..files import PREFIX
 

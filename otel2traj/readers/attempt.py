@@ -283,6 +283,7 @@ def _kind(file: Path) -> SourceKind | None:
 
 def _bare(root: Path) -> Attempt:
     attempt = Attempt(root, Layout.BARE)
+    passed_over = 0
     for folder, names, files in os.walk(root, followlinks=False):
         names.sort()
         _refuse_attempts_below(root, Path(folder), names)
@@ -304,9 +305,17 @@ def _bare(root: Path) -> Attempt:
                 continue
             if kind is not None:
                 attempt.sources.append(Source(relative, kind, file))
+            else:
+                passed_over += 1
     if not attempt.sources:
         if attempt.notices:
             raise EvidenceError(f"{attempt.notices[0].path}: {attempt.notices[0].message}", hint="copy the files here")
+        if passed_over:
+            what = "saved trajectories, or records that tell of no step"
+            raise EvidenceError(
+                f"no evidence in {root.name}: {passed_over} files are {what}",
+                hint="`show`, `view`, `compare` and `export` read what is saved",
+            )
         raise EvidenceError(
             f"nothing was recorded in {root.name}",
             hint="expected steps/NNNN/, evaluation/inputs/NNNN/, invocation-*/output/, or files of OTLP traces",

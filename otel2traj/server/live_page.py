@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from ..api.build import find_attempts
+from ..api.runs import find_attempts
 from ..api.view import bundles_of, places_of
 from ..canonical import JsonObject, dumps
 from ..errors import EvidenceError, RefusedError, UsageError

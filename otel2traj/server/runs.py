@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
-from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import Final
 
-from ..api.build import holds_attempt
-from ..api.compare import is_folder_of_runs
+from ..api.runs import is_folder_of_runs, runs_at
 from ..api.show import show
 from ..api.source import drive, each
 from ..auditors.spectrum import ElementSink
@@ -20,14 +16,11 @@ from ..outcome import EndStatus
 from ..renderers.base import Mode, Part, RenderOptions
 from ..renderers.search import Search
 from ..renderers.select import Selection, parse_ranges
-from ..stored import is_stored
 from .live_page import fingerprint
-
-_SAVED: Final = (".json", ".jsonl", ".gz", ".zst")
 
 
 class Runs:
-    """Attempts and saved trajectories below `root`, named by their path from it; a folder that holds neither is one
+    """The runs of `root` as `runs_at` tells them, named by their path from it; a folder that holds none is one
     run, named `.`. Reads only, one question at a time, and never what lies outside `root`."""
 
     def __init__(self, root: Path) -> None:
@@ -43,7 +36,7 @@ class Runs:
         wanted = offset + limit
         with self._lock:
             rows: list[JsonObject] = []
-            for place in self._places():
+            for place in runs_at(self._root):
                 rows += [row for row in self._rows_of(place) if not failed or row.get("ended") != EndStatus.SUCCEEDED]
                 if len(rows) > wanted:
                     break
@@ -67,7 +60,7 @@ class Runs:
         unread: list[JsonObject] = []
         count = 0
         with self._lock:
-            for place in self._places() if run is None else [self._find(run)]:
+            for place in runs_at(self._root) if run is None else [self._find(run)]:
                 try:
                     for name, push in each(place):
                         if conversation is not None and name != conversation:
@@ -102,22 +95,6 @@ class Runs:
         if is_folder_of_runs(place):
             raise UsageError(f"{run!r} is a folder of runs", hint="list the runs to see their names")
         return place
-
-    def _places(self) -> Iterator[Path]:
-        found = False
-        for folder, names, files in os.walk(self._root):
-            names.sort()
-            if holds_attempt(names, files):
-                names.clear()
-                found = True
-                yield Path(folder)
-                continue
-            for file in sorted(Path(folder, name) for name in files if name.endswith(_SAVED)):
-                if not file.is_symlink() and is_stored(file):
-                    found = True
-                    yield file
-        if not found:
-            yield self._root
 
     def _rows_of(self, place: Path) -> list[JsonObject]:
         version = fingerprint(place)

@@ -20,7 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from otel2traj.api.build import build_bytes, walk_attempts
+from otel2traj.api.build import build_bytes
+from otel2traj.api.runs import walk_attempts
 from otel2traj.fleet.place import Folder
 from otel2traj.fleet.query import query
 

@@ -74,7 +74,7 @@ def test_the_tools_say_what_show_says_and_write_nothing(runs: Path) -> None:
 
         rows = json.loads(await text("list_runs"))
         by_name = {row["run"]: row for row in rows["runs"]}
-        assert list(by_name) == ["saved.json", "langgraph-toolerror", "openai-traceloop-wirefail-stream"]
+        assert list(by_name) == ["langgraph-toolerror", "openai-traceloop-wirefail-stream"]
         assert not rows["more"]
         assert by_name["langgraph-toolerror"]["ended"] == "succeeded"
         assert by_name["langgraph-toolerror"]["steps"] == 4
