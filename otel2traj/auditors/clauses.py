@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ..canonical import JsonValue
+from ..canonical import JsonValue, sha256_canonical
 from ..model.link import ExecutionStatus, LinkStatus
 from ..model.trajectory import Step, StepKind
 from ..timestamps import parse_ns
@@ -16,6 +16,10 @@ Told = tuple[str, str, str]
 
 _MARK: Final = {"truncated", "size", "sha256", "head"}
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
+
+
+_EMPTY: Final = tuple(map(sha256_canonical, ({}, [], "", None)))
+"""Digests of the requests that hold nothing."""
 
 
 def step_clauses(step: Step) -> Iterator[Told]:
@@ -28,7 +32,7 @@ def step_clauses(step: Step) -> Iterator[Told]:
             if log.link is LinkStatus.NONE and log.execution_status is not ExecutionStatus.NOT_OBSERVED:
                 message = f"no link, and yet {log.execution_status}"
                 yield "no-link-no-execution", message, f"/tool_logs/{number}/link"
-        if not step.input and step.evidence.get("request_sha256") is not None:
+        if not step.input and step.evidence.get("request_sha256") not in (None, *_EMPTY):
             yield "input-is-there", "a request was recorded, and the input is empty", "/input"
     for name in ("text", "reasoning", "refusal"):
         value = step.output.get(name)

@@ -262,3 +262,15 @@ def test_an_exit_code_of_another_type_is_kept_raw_told_and_valid(fixtures: Path,
     assert any(warning.startswith("unreadable_value: an exit code") for warning in built.summary.warnings)
     assert b'"recorded":{"exitCode":"two"' in (tmp_path / "trajectory.json").read_bytes()
     assert validate(tmp_path / "trajectory.json") == []
+
+
+@pytest.mark.parametrize("payload", [{}, [], "", None])
+def test_a_request_that_holds_nothing_is_an_empty_input_and_ends_no_build(payload: Any, tmp_path: Path) -> None:
+    made = AttemptFactory(tmp_path / "attempt").input("0001").request("c1", 1, payload=payload)
+    made.response("c1", 1.1, chat_response(text="x"))
+    build_path(made.write(), output=tmp_path / "trajectory.json")
+    document = json.loads((tmp_path / "trajectory.json").read_bytes())
+    assert document["status"] != "failed", document["error"]
+    (step,) = document["steps"]
+    assert (step["input"], step["output"]["text"]) == ({}, "x")
+    assert validate(tmp_path / "trajectory.json") == []
