@@ -23,6 +23,8 @@ from .span_rows import when
 
 _LISTS: Final = ("messages", "contents", "input", "history", "chat_history", "message_history", "conversation")
 _NAMES: Final = ("conversation_id", "session_id", "thread_id", "chat_id", "id")
+_SHARED: Final = ("model", "tools")
+"""Members of a conversation that hold for each of its calls."""
 _TIMES: Final = ("timestamp", "created_at", "createdAt", "time")
 _SPOKEN: Final = (("role", "content"), ("role", "parts"), ("role", "tool_calls"))
 _DUMPED: Final = (
@@ -52,6 +54,8 @@ class _State(State):
         """The answer whose items are being listed."""
         self._count = 0
         self._strange = 0
+        self._beside: dict[str, int] = {}
+        """Objects in other lists of a conversation, by the name of the list: nobody reads them."""
 
     def place(self, path: Path, data: JsonObject, ref: EvidenceRef) -> Placed | None:
         if path == LINE and any(isinstance(data.get(name), list) for name in _LISTS) and "role" not in data:
@@ -75,12 +79,18 @@ class _State(State):
     def remarks(self) -> Iterator[str]:
         if self._strange:
             yield f"{self._strange} objects among the messages are none"
+        for name, count in self._beside.items():
+            yield f"{count} objects in the list {name!r} beside the messages are not read"
 
     def _conversation(self, data: JsonObject, ref: EvidenceRef) -> Placed | None:
         self._begun += 1
+        for key, value in data.items():
+            count = sum(isinstance(item, dict) for item in value) if isinstance(value, list) else 0
+            if count and key not in _LISTS and key not in _SHARED:
+                self._beside[key] = self._beside.get(key, 0) + count
         own = next((data[name] for name in _NAMES if isinstance(data.get(name), str) and data[name]), None)
         self._name = own or (ref.source if self._begun == 1 else f"{ref.source}#{self._begun}")
-        self._shared = {key: data[key] for key in ("model", "tools") if data.get(key)}
+        self._shared = {key: data[key] for key in _SHARED if data.get(key)}
         self._pending, self._turn, self._asking, self._item = [], None, False, None
         if data.get("system") is None and data.get("instructions") is None:
             return None
