@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
 from ..model.heads import Execution, Recorder, SpanHead
-from ..model.link import Word, compare
+from ..model.link import Word
 from ..model.reading import Role
 from .tree import ended_before
-from .witness import of_executions
+from .witness import of_executions, of_instrumentors
 
 _MCP: Final = "mcp"
 
@@ -27,11 +28,16 @@ def find_executions(heads: Iterable[SpanHead], spare: list[SpanHead]) -> list[Ex
     tools = [head for head in heads if head.role is Role.TOOL_EXECUTION]
     outer: dict[SpanHead, list[SpanHead]] = {}
     enclosing = _Enclosing()
+    below = Counter(tool.parent for tool in tools)
     for tool in tools:
         around = _around(tool, enclosing)
         if around is not None:
             outer.setdefault(around, []).append(tool)
-    inner_of = {key: inner[0] for key, inner in outer.items() if len(inner) == 1}
+    inner_of = {
+        key: inner[0]
+        for key, inner in outer.items()
+        if len(inner) == 1 and (inner[0].tool_call_id == key.tool_call_id or below[key] < 2)
+    }
     executions: dict[SpanHead, Execution] = {}
     for tool in tools:
         if tool not in inner_of:
@@ -97,17 +103,16 @@ def _around(tool: SpanHead, enclosing: _Enclosing) -> SpanHead | None:
 
 
 def _two_instrumentors(tool: SpanHead, above: SpanHead) -> bool:
-    """A framework's span and an instrumentation's span of one tool, the one straight below the other, ended alike."""
-    return (
-        tool.scope != above.scope
-        and None in (tool.tool_call_id, above.tool_call_id)
-        and tool.tool_name is not None
-        and tool.tool_name == above.tool_name
-        and tool.parent is above
-        and not any(_MCP in dialect for head in (tool, above) for dialect in head.dialects)
-        and tool.failed == above.failed
-        and compare(tool.result_sha256, above.result_sha256) is not Word.CONTRADICTS
-    )
+    """A framework's span and an instrumentation's span of one tool, the one straight below the other. An id on the
+    outer side alone could be that of a tool around its own recursion: then both must tell arguments and result."""
+    ids = (tool.tool_call_id, above.tool_call_id)
+    if tool.scope == above.scope or None not in ids or tool.parent is not above or tool.tool_name != above.tool_name:
+        return False
+    if tool.tool_name is None or any(_MCP in dialect for head in (tool, above) for dialect in head.dialects):
+        return False
+    witness = of_instrumentors(tool, above)
+    told = {witness.word("arguments"), witness.word("result")}
+    return witness.holds() and (tool.tool_call_id is not None or told == {Word.AGREES})
 
 
 def _one_mcp_call(tool: SpanHead, above: SpanHead) -> bool:

@@ -12,9 +12,11 @@ from collections.abc import Callable, Hashable, Iterable
 
 from ..model.evidence import Notice
 from ..model.heads import ModelCall, SpanHead, WireHead
+from ..model.link import Word
 from .joins import BySpanId, Joining, by_response_id, choose, emitted_by_span, is_another, named, witness_of
 from .leaves import Leaves
 from .retold import join_retold, set_aside_calls, told_again
+from .tree import ancestors
 from .witness import Scopes, of_recordings
 
 
@@ -40,8 +42,12 @@ def pair_model_calls(
         mine = ModelCall(wire=wire, anchor=anchor)
         if target is not None:
             mine.join, mine.witness = rule, witness_of(wire, target)
+        if target is None:
+            loose.append(mine)
+        elif _stands(mine, target):
             joined.setdefault(target, []).append(mine)
         else:
+            _demote(mine, notices)
             loose.append(mine)
     for call in [call for call, found in joined.items() if all(map(_is_another, found))]:
         for mine in joined.pop(call):
@@ -59,6 +65,19 @@ def pair_model_calls(
     out = set_aside_calls(out, notices)
     _warn([mine for mine in loose if mine in out], [call for call in alone if call in out], calls, notices)
     return out
+
+
+def _stands(mine: ModelCall, call: ModelCall) -> bool:
+    """Whether the header names the call, or a span below it: the contract joins by it. Where it names a wrapper or a
+    chain around the call, others may have been in there whose spans were lost: something else has to agree."""
+    anchor, witness = mine.anchor, mine.witness
+    if anchor is None or call.span is None or witness is None:
+        return True
+    heads = (call.span, *call.span.twins)
+    if anchor in heads or any(above in heads for above in ancestors(anchor)):
+        return not (anchor not in heads and is_another(witness))
+    told = (witness.word(respect) for respect in ("response_id", "tool_calls", "text", "history"))
+    return witness.holds() and Word.AGREES in told
 
 
 def _is_another(mine: ModelCall) -> bool:

@@ -244,6 +244,13 @@ def of_executions(one: SpanHead, other: SpanHead) -> Witness:
     return Witness((("name", name), ("arguments", arguments(one.arguments, other.arguments))))
 
 
+def of_instrumentors(inner: SpanHead, outer: SpanHead) -> Witness:
+    """Two instrumentors' spans of what may be one execution, the one straight below the other."""
+    result = compare(inner.result_sha256, outer.result_sha256)
+    words = (("result", result), ("status", compare(inner.failed, outer.failed)))
+    return Witness((*of_executions(inner, outer).words, *words))
+
+
 # recordings of one model call
 
 

@@ -266,3 +266,34 @@ def test_two_tasks_started_with_one_numbered_id_show_that_an_answer_is_lost(
         tool_span(T1, 40, "read", call_id="call_0", arguments={"key": "a"}, result="R", parent=f"{0x20:016x}"),
     )
     assert [log.link for log in logs(trajectory)] == [link]
+
+
+def two_scopes(root: Path, outer: dict[str, Any], *inner: dict[str, Any]) -> Trajectory:
+    attempt = AttemptFactory(root).input("0001")
+    made = model_span(M1, 1, calls=[("c1", "walk", {"at": "a"})])
+    attempt.line("steps/0001/otel.jsonl", otlp([made, outer], "framework"))
+    attempt.line("steps/0001/otel.jsonl", otlp(list(inner), "instrumentor"))
+    return load(attempt.write())
+
+
+def test_a_tool_lends_its_id_to_no_recursion_that_another_instrumentor_tells(tmp_path: Path) -> None:
+    outer = tool_span(T1, 2, "walk", call_id="c1", arguments={"at": "a"})
+    trajectory = two_scopes(tmp_path, outer, tool_span(T2, 2.1, "walk", result="of the child", parent=T1))
+    (log,) = logs(trajectory)
+    assert (log.link, log.outputs, log.evidence["otel_span_id"]) == ("exact", None, T1)
+    assert [step.kind for step in trajectory.steps] == [StepKind.MODEL, StepKind.TOOL_ONLY]
+
+
+def test_two_instrumentors_spans_of_one_tool_are_one_where_both_tell_the_same(tmp_path: Path) -> None:
+    outer = tool_span(T1, 2, "walk", call_id="c1", arguments={"at": "a"}, result="done")
+    inner = tool_span(T2, 2.1, "walk", arguments={"at": "a"}, result="done", parent=T1)
+    assert [step.kind for step in two_scopes(tmp_path / "one", outer, inner).steps] == [StepKind.MODEL]
+    again = tool_span(T3, 2.2, "walk", arguments={"at": "b"}, result="other", parent=T1)
+    kinds = [step.kind for step in two_scopes(tmp_path / "retry", outer, inner, again).steps]
+    assert kinds == [StepKind.MODEL, StepKind.TOOL_ONLY, StepKind.TOOL_ONLY]
+
+
+def test_an_instrumentor_around_the_span_with_the_id_tells_what_that_lacks(tmp_path: Path) -> None:
+    outer = tool_span(T1, 2, "walk", arguments={"at": "a"}, result="done")
+    (log,) = logs(two_scopes(tmp_path, outer, tool_span(T2, 2.1, "walk", call_id="c1", parent=T1)))
+    assert (log.link, log.outputs) == ("exact", "done")
