@@ -20,6 +20,7 @@ from ..files import is_stream, replacing
 from ..model.trajectory import Header, StepSink, Summary, TrajectoryStatus
 from ..renderers.safe import inline
 from ..writers.trajectory import TrajectoryWriter
+from .runs import find_attempts
 from .source import drive, value_limit
 
 if TYPE_CHECKING:
@@ -293,8 +294,6 @@ def build_many(
     """
     if not write and output is None:
         raise UsageError("--recursive needs --write or -o DIR", hint="say where the trajectories go")
-    from .runs import find_attempts
-
     attempts = find_attempts(root)
     if not attempts:
         raise EvidenceError(

@@ -13,7 +13,7 @@ from ..stored import is_stored
 
 _OF_ATTEMPTS: Final = frozenset({"network.jsonl", "run.json", "otel.jsonl", "otel-logs.jsonl"})
 """Files that make their folder an attempt; the last two are how the receiver writes one."""
-_SAVED: Final = (".json", ".jsonl", ".gz", ".zst")
+_SAVED: Final = (".json", ".jsonl")
 
 
 def holds_attempt(folders: Iterable[str], files: Iterable[str]) -> bool:
@@ -50,7 +50,7 @@ def runs_at(path: Path) -> Iterator[Path]:
         if is_attempt:
             attempts = True
             yield place
-        else:
+        elif not attempts:
             saved.append(place)
     if not attempts:
         saved = [file for file in saved if not file.is_symlink() and is_stored(file)]

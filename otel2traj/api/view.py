@@ -14,7 +14,7 @@ from ..model.trajectory import Header, Summary, TrajectoryStatus
 from ..renderers.bundle import Bundle, BundleSink
 from ..renderers.page import write_page
 from .record_bytes import RecordBytes
-from .runs import runs_at
+from .runs import find_attempts, runs_at
 from .source import each
 
 _SPOOL = 16 << 20
@@ -58,7 +58,8 @@ def places_of(path: Path) -> list[tuple[str, Path]]:
     if runs != [path]:
         return [(run.relative_to(path).as_posix(), run) for run in runs]
     received = path / "attempts"
-    if received.is_dir() or (path / "receiver.lock").exists():
+    live = received.is_dir() or (path / "receiver.lock").exists()
+    if live and not find_attempts(path):
         return [(one.name, one) for one in sorted(received.iterdir()) if one.is_dir()] if received.is_dir() else []
     name = path.absolute().name
     return [(path.absolute().parent.name if name == "trajectory.json" else name, path)]

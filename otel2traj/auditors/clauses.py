@@ -16,8 +16,6 @@ Told = tuple[str, str, str]
 
 _MARK: Final = {"truncated", "size", "sha256", "head"}
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
-
-
 _EMPTY: Final = tuple(map(sha256_canonical, ({}, [], "", None)))
 """Digests of the requests that hold nothing."""
 

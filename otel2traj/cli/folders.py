@@ -81,10 +81,11 @@ def _runs(folder: Path, command: str) -> Iterator[Path]:
                 if kind_of(file) in (FileKind.AER, FileKind.SEM, FileKind.PROV):
                     yield file
         return
-    from ..api.runs import is_folder_of_runs, runs_at
+    from ..api.runs import runs_at
 
-    if is_folder_of_runs(folder):
-        yield from runs_at(folder)
+    runs = list(runs_at(folder))
+    if runs != [folder]:
+        yield from runs
     elif command in ("forensic triage", "forensic explain"):
         from ..api.forensic import is_forensic
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .answer import Output, ToolCall, Usage, all_tool_calls, output_of
+from .answer import Output, ToolCall, Usage, all_tool_calls, output_of, put_choices
 from .blobs import blob_line, fold, media_of
 from .blocks import flat_text, is_cut, read_block, read_parts, result_parts
 from .conversation import (
@@ -52,6 +52,7 @@ __all__ = [
     "is_cut",
     "media_of",
     "output_of",
+    "put_choices",
     "read_answer",
     "read_block",
     "read_conversation",

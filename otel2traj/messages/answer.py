@@ -115,10 +115,9 @@ def output_of(messages: Sequence[Message], *, choices: bool | None = None) -> Ou
     if choices is None:
         choices = len(answers) > 1 and all(answer.finish_reason is not None for answer in answers)
     if choices and len(answers) > 1:
-        outputs = [_single([answer]) for answer in answers]
-        first = outputs[0]
-        first.choices = [_choice(index, output) for index, output in enumerate(outputs)]
-        return first
+        out = Output()
+        put_choices(out, [(index, _single([answer])) for index, answer in enumerate(answers)])
+        return out
     return _single(answers)
 
 
@@ -141,6 +140,18 @@ def _single(answers: Sequence[Message]) -> Output:
     return out
 
 
+def put_choices(out: Output, choices: Sequence[tuple[int, Output]]) -> None:
+    """Fill an output from the choices of one answer, each with its index: the first is the answer, and where there are
+    several, all are listed."""
+    if not choices:
+        return
+    first = choices[0][1]
+    out.text, out.reasoning, out.refusal = first.text, first.reasoning, first.refusal
+    out.tool_calls, out.finish_reason, out.other_parts = first.tool_calls, first.finish_reason, first.other_parts
+    if len(choices) > 1:
+        out.choices = [_choice(index, choice) for index, choice in choices]
+
+
 def _choice(index: int, output: Output) -> JsonObject:
     choice: JsonObject = {"index": index, "text": output.text}
     if output.reasoning is not None:
@@ -149,4 +160,6 @@ def _choice(index: int, output: Output) -> JsonObject:
         choice["refusal"] = output.refusal
     choice["tool_calls"] = [call.to_json() for call in output.tool_calls]
     choice["finish_reason"] = output.finish_reason
+    if output.other_parts:
+        choice["other_parts"] = output.other_parts
     return choice

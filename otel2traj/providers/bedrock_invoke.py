@@ -7,10 +7,10 @@ bodies are those of their own APIs.
 from __future__ import annotations
 
 from ..canonical import JsonObject, JsonValue
-from ..messages import Output, Usage
+from ..messages import Output, Usage, put_choices
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
-from .shape import Choice, count, glance_of, joined, obj, objs, put_choices, split_request, unread
+from .shape import count, glance_of, joined, obj, objs, split_request, unread
 from .sse import frames, objects
 
 _METRICS = "amazon-bedrock-invocationMetrics"
@@ -102,7 +102,7 @@ def _take(body: JsonObject, taken: Taken) -> None:
         taken.value(body if key in body else first, key)
 
 
-def _choices(pieces: list[JsonObject]) -> list[tuple[int, Choice]]:
+def _choices(pieces: list[JsonObject]) -> list[tuple[int, Output]]:
     """Texts and reasons by place in their list; a stream adds to each."""
     texts: dict[int, list[str | None]] = {}
     reasons: dict[int, str | None] = {}
@@ -114,7 +114,7 @@ def _choices(pieces: list[JsonObject]) -> list[tuple[int, Choice]]:
             if key is not None or (reason is not None and number in texts):
                 texts.setdefault(number, []).append(None if key is None else item[key])
                 reasons[number] = reason if reason is not None else reasons.get(number)
-    return [(n, Choice(joined(texts[n]), finish_reason=reasons[n])) for n in sorted(texts)]
+    return [(n, Output(text=joined(texts[n]), finish_reason=reasons[n])) for n in sorted(texts)]
 
 
 def _usage(body: JsonObject) -> Usage | None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 
 from ..canonical import JsonObject, JsonValue
-from ..messages import Output, ToolCall, Usage
+from ..messages import Output, ToolCall, Usage, put_choices
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
 from .shape import (
-    Choice,
     Pieces,
     content_digest,
     count,
@@ -21,7 +20,6 @@ from .shape import (
     obj,
     objs,
     place,
-    put_choices,
     split_request,
     string,
     total,
@@ -201,9 +199,10 @@ def _read(body: JsonObject, payload: JsonValue, *, complete: bool) -> ModelRespo
     return ModelResponse(output, response_id, complete and error is None, error)
 
 
-def _candidate(candidate: JsonObject, taken: Taken) -> Choice:
+def _candidate(candidate: JsonObject, taken: Taken) -> Output:
     text, reasoning, calls, other = _parts(candidate, taken)
-    return Choice(text, reasoning, None, calls, taken.string(candidate, "finishReason"), other)
+    reason = taken.string(candidate, "finishReason")
+    return Output(text=text, reasoning=reasoning, tool_calls=calls, finish_reason=reason, other_parts=other)
 
 
 def _parts(candidate: JsonObject, taken: Taken) -> tuple[str | None, str | None, list[ToolCall], list[JsonObject]]:

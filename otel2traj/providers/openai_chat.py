@@ -8,11 +8,10 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 
 from ..canonical import JsonObject, JsonValue
-from ..messages import Output, ToolCall, Usage
+from ..messages import Output, ToolCall, Usage, put_choices
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .rest import Taken, broken, carry, keep
 from .shape import (
-    Choice,
     content_digest,
     count,
     glance_of,
@@ -20,7 +19,6 @@ from .shape import (
     obj,
     objs,
     place,
-    put_choices,
     split_request,
     string,
     unread,
@@ -244,12 +242,14 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
     return response
 
 
-def _choice(choice: JsonObject, taken: Taken, *, complete: bool) -> Choice:
+def _choice(choice: JsonObject, taken: Taken, *, complete: bool) -> Output:
     message = obj(choice.get("message"))
     text, reasoning, other = _speech(message, taken)
     refusal, reason = taken.string(message, "refusal"), taken.string(choice, "finish_reason")
     calls = _calls(message, taken, ended=complete or reason is not None)
-    return Choice(text, reasoning, refusal, calls, reason, other)
+    return Output(
+        text=text, reasoning=reasoning, refusal=refusal, tool_calls=calls, finish_reason=reason, other_parts=other
+    )
 
 
 def _speech(message: JsonObject, taken: Taken) -> tuple[str | None, str | None, list[JsonObject]]:

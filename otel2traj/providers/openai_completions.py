@@ -6,11 +6,11 @@ https://platform.openai.com/docs/api-reference/completions (API v1).
 from __future__ import annotations
 
 from ..canonical import JsonObject, JsonValue
-from ..messages import Output
+from ..messages import Output, put_choices
 from ..model.reading import ModelRequest, ModelResponse, RequestGlance, ResponseGlance
 from .openai_chat import usage_of
 from .rest import Taken, broken, carry, keep
-from .shape import Choice, glance_of, joined, obj, objs, place, put_choices, split_request, string, unread
+from .shape import glance_of, joined, obj, objs, place, split_request, string, unread
 from .sse import frames, objects
 
 
@@ -89,5 +89,5 @@ def _read(payload: JsonValue, *, complete: bool) -> ModelResponse:
     return ModelResponse(output, response_id, complete and error is None, error)
 
 
-def _choice(choice: JsonObject, taken: Taken) -> Choice:
-    return Choice(taken.string(choice, "text"), finish_reason=taken.string(choice, "finish_reason"))
+def _choice(choice: JsonObject, taken: Taken) -> Output:
+    return Output(text=taken.string(choice, "text"), finish_reason=taken.string(choice, "finish_reason"))

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue, key_ends, repeated_key_of
-from .shape import Choice, call_arguments, count, error_of, in_order
+from ..messages import Output
+from .shape import call_arguments, count, error_of, in_order
 
 LEFT_OUT: Final[dict[str, tuple[frozenset[str], str]]] = {
     "object": (
@@ -93,7 +94,7 @@ class Taken:
             self.value(holder, key)
         return found
 
-    def choices(self, listed: list[JsonObject], read: Callable[[JsonObject], Choice]) -> list[tuple[int, Choice]]:
+    def choices(self, listed: list[JsonObject], read: Callable[[JsonObject], Output]) -> list[tuple[int, Output]]:
         """Each choice as `read` reads it, with its index and in its order."""
         found = [(index, read(choice)) for index, choice in in_order(listed)]
         for choice in listed if len(listed) > 1 else ():

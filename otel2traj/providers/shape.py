@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from ..canonical import JsonError, JsonObject, JsonValue, loads, sha256_canonical
-from ..messages import Output, ToolCall, Usage
+from ..messages import Output, Usage
 from ..model.reading import ModelRequest, ModelResponse, ResponseGlance
 
 
@@ -104,46 +103,6 @@ def in_order(choices: list[JsonObject]) -> list[tuple[int, JsonObject]]:
     """Choices with their index, in its order; one without an index has its place."""
     told = [(n if (index := count(choice.get("index"))) is None else index, choice) for n, choice in enumerate(choices)]
     return sorted(told, key=lambda item: item[0])
-
-
-@dataclass(slots=True)
-class Choice:
-    """One of the answers to one request."""
-
-    text: str | None = None
-    reasoning: str | None = None
-    refusal: str | None = None
-    tool_calls: list[ToolCall] = field(default_factory=list)
-    finish_reason: str | None = None
-    other_parts: list[JsonObject] = field(default_factory=list)
-
-    def to_json(self, index: int) -> JsonObject:
-        """In the form `Output.choices` keeps it."""
-        out: JsonObject = {"index": index, "text": self.text}
-        if self.reasoning is not None:
-            out["reasoning"] = self.reasoning
-        if self.refusal is not None:
-            out["refusal"] = self.refusal
-        out["tool_calls"] = [call.to_json() for call in self.tool_calls]
-        out["finish_reason"] = self.finish_reason
-        if self.other_parts:
-            out["other_parts"] = self.other_parts
-        return out
-
-
-def put_choices(output: Output, choices: list[tuple[int, Choice]]) -> None:
-    """The first choice is the answer; where there are several, all are listed."""
-    if not choices:
-        return
-    first = choices[0][1]
-    output.text, output.reasoning, output.refusal = first.text, first.reasoning, first.refusal
-    output.tool_calls, output.finish_reason, output.other_parts = (
-        first.tool_calls,
-        first.finish_reason,
-        first.other_parts,
-    )
-    if len(choices) > 1:
-        output.choices = [choice.to_json(index) for index, choice in choices]
 
 
 def call_arguments(recorded: JsonValue, *, ended: bool = True) -> JsonValue:

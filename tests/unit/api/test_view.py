@@ -33,7 +33,8 @@ def test_a_folder_of_attempts_is_every_attempt(tmp_path: Path) -> None:
     for name in ("b", "a"):
         (tmp_path / name / "steps" / "0001").mkdir(parents=True)
     assert places_of(tmp_path) == [("a", tmp_path / "a"), ("b", tmp_path / "b")]
-    assert places_of(tmp_path / "a") == [("a", tmp_path / "a")]
+    (tmp_path / "a" / "attempts" / "x").mkdir(parents=True)
+    assert places_of(tmp_path / "a") == [("a", tmp_path / "a")], "an attempt is no receiver's folder"
 
 
 def test_what_a_receiver_writes_is_one_run_an_attempt(tmp_path: Path) -> None:

@@ -293,6 +293,18 @@ def test_several_messages_are_choices_only_where_each_has_ended() -> None:
     assert (pieces.text, pieces.choices) == ("ab", None)
 
 
+def test_what_stands_in_another_choice_beside_its_words_is_kept() -> None:
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+    said = {"role": "assistant", "content": "a", "finish_reason": "stop"}
+    shown = {"role": "assistant", "content": [image], "finish_reason": "stop"}
+    output = output_of(read_messages([said, shown]))
+    assert output is not None
+    assert output.choices == [
+        {"index": 0, "text": "a", "tool_calls": [], "finish_reason": "stop"},
+        {"index": 1, "text": None, "tool_calls": [], "finish_reason": "stop", "other_parts": [image]},
+    ]
+
+
 def test_system_instructions_are_text_where_they_are_text_alone() -> None:
     assert system_value([{"type": "text", "content": "Be brief."}]) == "Be brief."
     assert system_value("Be brief.") == "Be brief."
