@@ -7,8 +7,8 @@ from typing import Final
 
 from ..model.evidence import Notice
 from ..model.heads import SpanHead
+from ..model.ids import is_numbered
 from ..model.reading import Role
-from ..pairing.witness import is_numbered
 
 ACTING = (Role.MODEL_CALL, Role.TOOL_EXECUTION, Role.AGENT)
 

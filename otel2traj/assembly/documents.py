@@ -56,7 +56,7 @@ class Documents:
 
     def keys(self) -> InputKeys:
         """The identifiers by which a wire call finds its Input."""
-        keys = InputKeys()
+        keys = InputKeys(several=len(self.inputs) > 1)
         for item in self.inputs:
             if item.input_id is not None:
                 keys.by_input_id[item.input_id] = item.ordinal

@@ -47,7 +47,8 @@ def plan_steps(
 ) -> Plan:
     """Pair everything by identifiers. The order of `wires` and `heads` changes nothing."""
     plan = Plan()
-    calls = pair_model_calls(wires, heads, index.by_span_id, plan.notices)
+    keys.several = keys.several or len({head.ordinal for head in heads} - {None}) > 1
+    calls = pair_model_calls(wires, heads, index.by_span_id, plan.notices, several_inputs=keys.several)
     assign_inputs(calls, keys, index.by_span_id)
     calls.sort(key=ModelCall.order)
     if recover is not None:

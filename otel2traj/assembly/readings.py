@@ -12,10 +12,11 @@ from ..evidence import Index
 from ..messages import Message, PartKind, ToolCall, all_tool_calls, calls_in
 from ..model.evidence import SpanRecord
 from ..model.heads import EmittedCall, Part, Reported, Said, SpanHead, WireHead
+from ..model.ids import is_numbered
 from ..model.link import Word
 from ..model.reading import Reading, RequestGlance, Role
 from ..pairing.joins import NUMBERED
-from ..pairing.witness import ArgumentsSeen, arguments_of, is_numbered
+from ..pairing.witness import ArgumentsSeen, arguments_of
 from ..pairing.witness import arguments as compare_arguments
 from ..providers import Provider, model_in_path, provider_for
 from ..readers.histories import Body

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ..messages import ToolCall
 from ..model.evidence import Notice
 from ..model.heads import Part, Recorder, SpanHead, WireHead
+from ..model.ids import is_counted
 from ..model.reading import Role
 
 
@@ -112,11 +113,13 @@ class Index:
         if head.parent_id in self._in_several_inputs:
             found = self.otel.get((head.trace_id, _of_input(head.parent_id, head.ordinal)))
         found = found or self.otel.get((head.trace_id, head.parent_id))
-        if found is not None:
-            return found
-        return next(
-            (h for h in self._by_span_id.get(head.parent_id, ()) if h.trace_id == head.trace_id and h is not head), None
-        )
+        if found is None:
+            named = self._by_span_id.get(head.parent_id, ())
+            found = next((h for h in named if h.trace_id == head.trace_id and h is not head), None)
+        if found is not None and found.ordinal != head.ordinal and None not in (found.ordinal, head.ordinal):
+            again = head.parent_id in self._in_several_inputs or is_counted(head.parent_id)
+            return None if again else found  # each Input counts anew: its own span of that id is lost
+        return found
 
     def _merge_framework_twins(self) -> None:
         """A span of the framework recorder that was exported as an OpenTelemetry span too is one span."""

@@ -43,6 +43,8 @@ class Arguments(NamedTuple):
     members: dict[str, int] | None = None
     """The innermost object of several members: each name with a digest of its value. Empty for no arguments at all;
     None where that is a single value."""
+    name: str | None = None
+    """The name that a single value stood under."""
 
 
 class EmittedCall(NamedTuple):

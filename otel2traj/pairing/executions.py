@@ -140,8 +140,10 @@ def _across_recorders(executions: list[Execution], spare: list[SpanHead]) -> lis
             gone.update(again)
             members = [execution for execution in members if not execution.head.fallback_only]
         first, *rest = sorted(members, key=lambda e: (_WEIGHT.index(e.head.recorder), e.head.order()))
-        twice = len({_instrumentor(execution) for execution in members}) < len(members)
-        if twice or not all(_one(first, other) for other in rest):  # two executions of this id were seen
+        told = Counter(by for execution in members for by in _instrumentors(execution))
+        if max(told.values()) > 1 or not all(
+            _one(first, other) for other in rest
+        ):  # two executions of this id were seen
             spare.extend(execution.head for execution in again)
             continue
         first.head.twins.extend(execution.head for execution in again)
@@ -152,16 +154,17 @@ def _across_recorders(executions: list[Execution], spare: list[SpanHead]) -> lis
     return [execution for execution in executions if execution not in gone]
 
 
-def _instrumentor(execution: Execution) -> tuple[Recorder, str]:
-    return execution.head.recorder, execution.head.scope
+def _instrumentors(execution: Execution) -> set[tuple[Recorder, str]]:
+    """Who told of an execution: none of them tells of one twice side by side."""
+    return {(head.recorder, head.scope) for head in execution.heads()}
 
 
 def _one(first: Execution, other: Execution) -> bool:
     """Nothing speaks against it; two spans must stand at the same place of the tree besides."""
     one, two = first.head, other.head
-    if not of_executions(one, two).holds():
-        return False
     if one.recorder is not two.recorder or one.recorder is Recorder.SESSION:
-        return True
+        return of_executions(one, two).holds()
+    if not of_instrumentors(one, two).holds():
+        return False
     outer, inner = ((e.wrappers or [e.head])[0] for e in (first, other))
     return outer.trace_id == inner.trace_id and outer.parent_id == inner.parent_id and outer.parent_id is not None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ..model.heads import ModelCall, SpanHead
+from ..model.ids import is_counted
 
 
 @dataclass(slots=True)
@@ -17,6 +18,8 @@ class InputKeys:
     """Ordinals by the session id of their requests."""
     by_response_id: dict[str, list[str | None]] = field(default_factory=dict)
     """Ordinals by the response ids an ACP agent said it got."""
+    several: bool = False
+    """Whether there is more than one Input: then a span id that is counted names no span outside its own."""
 
 
 def assign_inputs(calls: Iterable[ModelCall], keys: InputKeys, by_span_id: Callable[[str], list[SpanHead]]) -> None:
@@ -33,7 +36,7 @@ def _ordinal(call: ModelCall, keys: InputKeys, by_span_id: Callable[[str], list[
     wire = call.wire
     if wire is None:
         return None
-    if wire.framework_span_id is not None:
+    if wire.framework_span_id is not None and not (keys.several and is_counted(wire.framework_span_id)):
         folders = {head.ordinal for head in by_span_id(wire.framework_span_id)}
         if len(folders) == 1 and None not in folders:
             return folders.pop()

@@ -10,10 +10,11 @@ from typing import TypeVar
 
 from ..model.evidence import Notice
 from ..model.heads import EmittedCall, ModelCall, SpanHead, WireHead
+from ..model.ids import is_counted, is_numbered
 from ..model.link import JoinRule, Witness, Word
 from ..model.reading import Role
 from .leaves import Leaves
-from .witness import is_numbered, of_recordings
+from .witness import of_recordings
 
 T = TypeVar("T")
 BySpanId = Callable[[str], list[SpanHead]]
@@ -42,6 +43,27 @@ def named(
         if len(found) == 1:
             return found[0], _stands_for(found[0], tree), JoinRule.TRACEPARENT
     return None, [], JoinRule.FRAMEWORK_SPAN_ID
+
+
+class Places:
+    """Whether the span id in a header means one span alone: one that is counted means one in each Input, unless the
+    trace id beside it is of one Input."""
+
+    def __init__(self, heads: Iterable[SpanHead], *, several_inputs: bool) -> None:
+        self._several = several_inputs
+        self._inputs: dict[str | None, set[str | None]] = {}
+        if several_inputs:
+            for head in heads:
+                self._inputs.setdefault(head.trace_id, set()).add(head.ordinal)
+
+    def one(self, wire: WireHead, head: SpanHead) -> bool:
+        if not self._several:
+            return True
+        context = _context(wire)
+        if context is not None and context[0] == head.trace_id:
+            counted = is_counted(context[0]) or len(self._inputs[context[0]]) > 1
+            return not (counted and is_counted(context[1]))
+        return not is_counted(wire.framework_span_id or "")
 
 
 def _context(wire: WireHead) -> tuple[str, str] | None:
@@ -88,6 +110,15 @@ def witness_of(wire: WireHead, call: ModelCall) -> Witness:
     return min(spoken, key=lambda w: (len(w.contradictions()), sum(word is Word.SILENT for _, word in w.words)))
 
 
+def agrees(wire: WireHead, witness: Witness) -> bool:
+    """Whether anything that tells one call from another stands in both recordings, and nothing speaks against it."""
+    told = [witness.word(respect) for respect in ("response_id", "tool_calls", "text")]
+    history = (wire.said.history if wire.said else None) or ""
+    if history and not history.startswith(NUMBERED):
+        told.append(witness.word("history"))
+    return witness.holds() and Word.AGREES in told
+
+
 def is_another(witness: Witness) -> bool:
     """Whether a call that names a span is not the one that the span tells of."""
     return Word.CONTRADICTS in (witness.word("response_id"), witness.word("tool_calls"))
@@ -102,8 +133,9 @@ class Joining:
         joined: dict[ModelCall, list[ModelCall]],
         calls: list[ModelCall],
         wires: list[WireHead],
+        claims: dict[ModelCall, list[ModelCall]],
     ) -> None:
-        self._loose, self._joined, self._calls, self._wires = loose, joined, calls, wires
+        self._loose, self._joined, self._calls, self._wires, self._claims = loose, joined, calls, wires, claims
 
     def run(self) -> None:
         self._by_response_id()
@@ -115,8 +147,10 @@ class Joining:
             assert mine.wire is not None
             assert call.span is not None
             witness = witness_of(mine.wire, call)
-            if call in self._joined or not witness.holds() or _named_elsewhere(mine, call):
+            if call in self._joined or not witness.holds() or _named_elsewhere(mine, call, rule):
                 continue
+            if mine not in self._claims.get(call, (mine,)):
+                continue  # the header of another wire call names this span, and nothing speaks against that one
             if rule is not JoinRule.RESPONSE_ID and not _counted_anew(rule, mine.wire, call, witness):
                 continue
             mine.join, mine.witness = rule, witness
@@ -180,8 +214,11 @@ def _by_framework(call: ModelCall) -> bool:
     return call.span is not None and "abb_framework" in call.span.dialects
 
 
-def _named_elsewhere(mine: ModelCall, call: ModelCall) -> bool:
-    """Whether the wire call names a model span that is not of this call."""
+def _named_elsewhere(mine: ModelCall, call: ModelCall, rule: JoinRule) -> bool:
+    """Whether the wire call names a model span that is not of this call; or one that is lost, where it would join by
+    its history alone, which a call that was tried again shares."""
+    if mine.anchor is None and mine.wire is not None and mine.wire.framework_span_id is not None:
+        return rule is JoinRule.HISTORY_IDS
     if mine.anchor is None or mine.anchor.role is not Role.MODEL_CALL or call.span is None:
         return False
     return mine.anchor not in (call.span, *call.span.twins, *call.lenders)
@@ -191,7 +228,11 @@ def _counted_anew(rule: JoinRule, wire: WireHead, call: ModelCall, witness: Witn
     """Ids that may be counted anew for each answer identify nothing alone: what else was recorded has to agree."""
     history = (wire.said.history if wire.said else None) or ""
     if rule is JoinRule.HISTORY_IDS:
-        return not history.startswith(NUMBERED) or witness.word("text") is Word.AGREES
+        answers = {None if said is None else said.text for said in (wire.said, call.span.said if call.span else None)}
+        alone = (
+            len(answers) > 1 and None in answers
+        )  # one of two answers is lost: one that was tried again had this too
+        return not alone and (not history.startswith(NUMBERED) or witness.word("text") is Word.AGREES)
     if not all(is_numbered(item.id or "") for item in emitted_by_span(call)):
         return True
     told = call.span.said.history if call.span is not None and call.span.said is not None else None

@@ -12,8 +12,18 @@ from collections.abc import Callable, Hashable, Iterable
 
 from ..model.evidence import Notice
 from ..model.heads import ModelCall, SpanHead, WireHead
-from ..model.link import Word
-from .joins import BySpanId, Joining, by_response_id, choose, emitted_by_span, is_another, named, witness_of
+from .joins import (
+    BySpanId,
+    Joining,
+    Places,
+    agrees,
+    by_response_id,
+    choose,
+    emitted_by_span,
+    is_another,
+    named,
+    witness_of,
+)
 from .leaves import Leaves
 from .retold import join_retold, set_aside_calls, told_again
 from .tree import ancestors
@@ -21,11 +31,16 @@ from .witness import Scopes, of_recordings
 
 
 def pair_model_calls(
-    wires: Iterable[WireHead], heads: Iterable[SpanHead], by_span_id: BySpanId, notices: list[Notice]
+    wires: Iterable[WireHead],
+    heads: Iterable[SpanHead],
+    by_span_id: BySpanId,
+    notices: list[Notice],
+    *,
+    several_inputs: bool,
 ) -> list[ModelCall]:
     """One `ModelCall` for each step to be, unordered. `heads` have been read (response ids, emitted calls)."""
-    wires = sorted(wires, key=WireHead.order)
-    tree = Leaves(heads)
+    wires, heads = sorted(wires, key=WireHead.order), list(heads)
+    tree, places = Leaves(heads), Places(heads, several_inputs=several_inputs)
     spare: list[SpanHead] = []
     calls = join_retold(_span_calls(tree, spare))
     notices.extend(told_again(spare, "model calls"))
@@ -36,25 +51,31 @@ def pair_model_calls(
             by_head[head] = call
     joined: dict[ModelCall, list[ModelCall]] = {}
     loose: list[ModelCall] = []
+    claims: dict[ModelCall, list[ModelCall]] = {}
+    """Calls whose span a header names that may mean another span as well."""
     for wire in wires:
         anchor, leaves, rule = named(wire, tree, by_span_id, notices)
         target = choose(wire, leaves, by_head)
         mine = ModelCall(wire=wire, anchor=anchor)
         if target is not None:
             mine.join, mine.witness = rule, witness_of(wire, target)
-        if target is None:
-            loose.append(mine)
-        elif _stands(mine, target):
+        sure = anchor is None or places.one(wire, anchor)
+        if target is not None and _stands(mine, target, sure=sure):
             joined.setdefault(target, []).append(mine)
-        else:
+            continue
+        if target is not None:
+            if mine.witness is not None and mine.witness.holds():
+                claims.setdefault(target, []).append(mine)
             _demote(mine, notices)
-            loose.append(mine)
+        if not sure:
+            mine.anchor = None
+        loose.append(mine)
     for call in [call for call, found in joined.items() if all(map(_is_another, found))]:
         for mine in joined.pop(call):
             _demote(mine, notices)
             loose.append(mine)
     by_response = by_response_id(calls, wires)
-    Joining(loose, joined, calls, wires).run()
+    Joining(loose, joined, calls, wires, claims).run()
     out = [*loose]
     absorbed = _absorb(joined, calls, by_response, Scopes())
     alone = [call for call in calls if call not in joined and call not in absorbed]
@@ -67,17 +88,17 @@ def pair_model_calls(
     return out
 
 
-def _stands(mine: ModelCall, call: ModelCall) -> bool:
+def _stands(mine: ModelCall, call: ModelCall, *, sure: bool) -> bool:
     """Whether the header names the call, or a span below it: the contract joins by it. Where it names a wrapper or a
-    chain around the call, others may have been in there whose spans were lost: something else has to agree."""
+    chain around the call, others may have been in there whose spans were lost, and where the id may be another span's
+    too, that one: something else has to agree."""
     anchor, witness = mine.anchor, mine.witness
-    if anchor is None or call.span is None or witness is None:
+    if anchor is None or call.span is None or witness is None or mine.wire is None:
         return True
     heads = (call.span, *call.span.twins)
-    if anchor in heads or any(above in heads for above in ancestors(anchor)):
+    if sure and (anchor in heads or any(above in heads for above in ancestors(anchor))):
         return not (anchor not in heads and is_another(witness))
-    told = (witness.word(respect) for respect in ("response_id", "tool_calls", "text", "history"))
-    return witness.holds() and Word.AGREES in told
+    return agrees(mine.wire, witness)
 
 
 def _is_another(mine: ModelCall) -> bool:
@@ -88,7 +109,8 @@ def _demote(mine: ModelCall, notices: list[Notice]) -> None:
     assert mine.wire is not None
     assert mine.witness is not None
     what = ", ".join(mine.witness.contradictions())
-    message = f"wire call {mine.wire.call_id} names a span that contradicts it in {what}: two steps"
+    named = f"that contradicts it in {what}" if what else "and nothing else says that this is its call"
+    message = f"wire call {mine.wire.call_id} names a span {named}: two steps"
     notices.append(Notice("contradicted_join", message, mine.wire.source))
     mine.join = None
 
@@ -168,8 +190,8 @@ def _content_first(call: ModelCall) -> tuple[bool, bool, tuple[int, int, str, in
 
 def _one_call(members: list[ModelCall], scopes: Scopes) -> bool:
     spans = [call.span for call in members if call.span is not None]
-    by = {(head.scope, head.recorder) for span in spans for head in (span, *span.twins)}
-    if len(by) < sum(1 + len(span.twins) for span in spans):
+    by = Counter(told for call in members for told in {(head.scope, head.recorder) for head in call.heads()})
+    if max(by.values()) > 1:
         return False  # one instrumentor recorded two
     first = spans[0]
     for other in spans[1:]:
@@ -180,9 +202,9 @@ def _one_call(members: list[ModelCall], scopes: Scopes) -> bool:
     return True
 
 
-def _place(head: SpanHead, scopes: Scopes) -> tuple[str | None, SpanHead | None, SpanHead | None]:
+def _place(head: SpanHead, scopes: Scopes) -> tuple[str | None, SpanHead | None, SpanHead | None, str | None]:
     if head.parent_id is None:
-        return None, None, None  # instrumentations without a context make every span the root of a trace
+        return None, None, None, None  # instrumentations without a context make every span the root of a trace
     return head.trace_id, *scopes.of(head)
 
 

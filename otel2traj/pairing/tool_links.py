@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..model.heads import Execution, ModelCall, Reported, SpanHead, ToolLink
+from ..model.ids import is_numbered
 from ..model.link import LinkStatus, Witness, Word
 from .tree import ancestors
-from .witness import Scopes, is_numbered, of_link
+from .witness import Scopes, of_link
 
 Task = tuple[str, str | None, str]
 """File, trace and the tool call id that a task was started with."""

@@ -13,20 +13,17 @@ from typing import Final
 
 from ..canonical import JsonError, JsonValue, canonical_bytes, loads, sha256_canonical
 from ..model.heads import Arguments, EmittedCall, Execution, ModelCall, Recorder, Said, SpanHead, WireHead
+from ..model.ids import is_numbered
 from ..model.link import Witness, Word, compare, together
 from ..model.reading import Role
 from .tree import ended_before
 
-_NUMBERED: Final = re.compile(r"(?:.{0,64}[_.:/ -])?(?:[a-z]{0,12}|[A-Za-z]{0,2})[0-9]{1,4}", re.DOTALL)
 _APART: Final = re.compile(r"\.|__|/|:")
 _PLAIN: Final = re.compile(r"[^0-9a-z]+")
 _REPRESENTED: Final = re.compile(r"^\s*[\[{(<]|=")
 """Text that is no JSON but a value in another writing: nothing can be compared with it."""
-
-
-def is_numbered(call_id: str) -> bool:
-    """Whether an id has the form of those that some servers count anew for each answer (`call_0`, `c1`, `3`)."""
-    return _NUMBERED.fullmatch(call_id) is not None
+_ANY_NAME: Final = frozenset(("__arg1", "arg", "args", "arguments", "data", "input", "kwargs", "tool_input", "value"))
+"""Names that frameworks give to a value whatever the tool calls it."""
 
 
 # arguments
@@ -54,6 +51,7 @@ def arguments_of(value: JsonValue, seen: ArgumentsSeen | None = None) -> Argumen
 
 def _arguments_of(value: JsonValue, whole: str) -> Arguments | None:
     inner: list[str] = []
+    name: str | None = None
     for _ in range(8):
         if isinstance(value, str):
             text = value.strip()
@@ -64,7 +62,7 @@ def _arguments_of(value: JsonValue, whole: str) -> Arguments | None:
             except JsonError:
                 break
         elif isinstance(value, dict) and len(value) == 1:
-            value = next(iter(value.values()))
+            [(name, value)] = value.items()
         elif isinstance(value, list) and len(value) == 1:
             value = value[0]
         else:
@@ -72,9 +70,10 @@ def _arguments_of(value: JsonValue, whole: str) -> Arguments | None:
         inner.append(_digest(value))
     if isinstance(value, dict):
         return Arguments(whole, tuple(inner), {key: _short(item) for key, item in value.items()})
-    if isinstance(value, str) and _REPRESENTED.search(value) and not inner:
+    represented = isinstance(value, str) and _REPRESENTED.search(value) is not None
+    if represented and not inner:
         return None
-    return Arguments(whole, (*inner, _digest(value)))
+    return Arguments(whole, (*inner, _digest(value)), name=None if represented or name in _ANY_NAME else name)
 
 
 def _digest(value: JsonValue) -> str:
@@ -100,14 +99,24 @@ def arguments(one: Arguments | None, other: Arguments | None) -> Word:
         return Word.SILENT
     if one.sha256 == other.sha256 or one.sha256 in other.inner or other.sha256 in one.inner:
         return Word.AGREES
+    if one.members is None and other.members is None:
+        return Word.AGREES if one.inner[-1] == other.inner[-1] else Word.CONTRADICTS
     if one.members is None or other.members is None:
-        if one.members is None and other.members is None:
-            return Word.AGREES if one.inner[-1] == other.inner[-1] else Word.CONTRADICTS
-        return Word.SILENT
+        single, several = (one, other) if one.members is None else (other, one)
+        return _single(single, several.members) if several.members else Word.SILENT
     common = one.members.keys() & other.members.keys()
     if not common:
         return Word.CONTRADICTS if one.members and other.members else Word.SILENT
     return Word.AGREES if all(one.members[key] == other.members[key] for key in common) else Word.CONTRADICTS
+
+
+def _single(single: Arguments, several: dict[str, int]) -> Word:
+    """A single value against several: that of its name. Under a name that they do not have it is none of theirs; one
+    whose name says nothing may be."""
+    if single.name is None:
+        return Word.SILENT
+    known = {int(digest[:16], 16) for digest in single.inner}
+    return Word.AGREES if several.get(single.name) in known else Word.CONTRADICTS
 
 
 # names
@@ -147,10 +156,11 @@ class Scopes:
     """The nearest tool execution and agent around a span, remembered for every span on the way: linear in the spans."""
 
     def __init__(self) -> None:
-        self._known: dict[SpanHead, tuple[SpanHead | None, SpanHead | None]] = {}
+        self._known: dict[SpanHead, tuple[SpanHead | None, SpanHead | None, str | None]] = {}
 
-    def of(self, head: SpanHead) -> tuple[SpanHead | None, SpanHead | None]:
-        """(tool execution, agent) around a span, each None where there is none or nothing of it is recorded."""
+    def of(self, head: SpanHead) -> tuple[SpanHead | None, SpanHead | None, str | None]:
+        """(tool execution, agent, lost span) around a span: the first two None where there is none or nothing of it is
+        recorded; the third the id of the first span above of which nothing is."""
         way: list[SpanHead] = []
         node: SpanHead | None = head
         while node is not None and node not in self._known:
@@ -159,15 +169,15 @@ class Scopes:
         for node in reversed(way):
             above = node.parent
             if above is None:
-                self._known[node] = (None, None)
+                self._known[node] = (None, None, node.parent_id)
                 continue
-            tool, agent = self._known[above]
+            tool, agent, lost = self._known[above]
             role = above.role
             if role is Role.TOOL_EXECUTION and not ended_before(above, node):
                 tool = above
             elif role is Role.AGENT:
                 agent = above
-            self._known[node] = (tool, agent)
+            self._known[node] = (tool, agent, lost)
         return self._known[head]
 
     def agent_name(self, head: SpanHead) -> str | None:
@@ -257,15 +267,24 @@ def of_instrumentors(inner: SpanHead, outer: SpanHead) -> Witness:
 def of_recordings(one: WireHead | SpanHead, other: SpanHead) -> Witness:
     """Two recordings of what may be one model call."""
     first, second = one.said or Said(), other.said or Said()
-    return Witness(
-        (
-            ("response_id", compare(one.response_id, other.response_id)),
-            ("tool_calls", _emissions(one.emitted, other.emitted)),
-            ("model", models(first.models, second.models)),
-            ("text", compare(first.text, second.text)),
-            ("history", compare(first.history, second.history)),
-        )
-    )
+    words = [
+        ("response_id", compare(one.response_id, other.response_id)),
+        ("tool_calls", _emissions(one.emitted, other.emitted)),
+        ("model", models(first.models, second.models)),
+        ("text", compare(first.text, second.text)),
+        ("history", compare(first.history, second.history)),
+    ]
+    if isinstance(one, WireHead) and one.succeeded() and _told_otherwise(one, first, other, second):
+        words.append(("answer", Word.CONTRADICTS))
+    return Witness(tuple(words))
+
+
+def _told_otherwise(wire: WireHead, first: Said, span: SpanHead, second: Said) -> bool:
+    """Whether one answer is text without a call and the other calls without a text. A body is all of an answer; a span
+    may tell a part, and another span the rest."""
+    if wire.emitted:
+        return first.text is None and second.text is not None and not span.emitted
+    return first.text is not None and second.text is None and len(span.emitted) > 0
 
 
 def _emissions(one: Sequence[EmittedCall], other: Sequence[EmittedCall]) -> Word:
