@@ -6,10 +6,8 @@ from collections.abc import Iterable
 
 from .. import dialects
 from ..canonical import JsonObject, JsonValue
-from ..dialects.enclosing import enclosed_call, started_with
 from ..dialects.session_file import read_session
 from ..evidence import Index
-from ..messages import ToolCall
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead, WireHead
 from ..model.reading import ModelRequest, ModelResponse, Reading
@@ -157,17 +155,3 @@ def namespace(archive: Archive, head: SpanHead) -> str | None:
         found = metadata.get("langgraph_checkpoint_ns") if isinstance(metadata, dict) else None
         head.agent_path = found if isinstance(found, str) else None
     return head.agent_path
-
-
-def task_call(archive: Archive, head: SpanHead) -> ToolCall | None:
-    """The one tool call that a chain span was started with, as it recorded its input."""
-    for part in head.parts:
-        if part.what == "span_start":
-            return started_with(archive.fetch_abb(part.ref).data.get("input"))
-    span = archive.fetch(head.parts[0].ref) if head.parts else None
-    if not isinstance(span, SpanRecord):
-        return None
-    reference = span.attributes.get("abb.input_ref")
-    if isinstance(reference, str):
-        return started_with(archive.payload(head.source.rpartition("/")[0], reference))
-    return enclosed_call(span)

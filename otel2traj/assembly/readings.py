@@ -13,15 +13,14 @@ from ..messages import Message, PartKind, ToolCall, all_tool_calls, calls_in
 from ..model.evidence import SpanRecord
 from ..model.heads import EmittedCall, Part, Reported, Said, SpanHead, WireHead
 from ..model.ids import is_numbered
-from ..model.link import Word
 from ..model.reading import Reading, RequestGlance, Role
 from ..pairing.joins import NUMBERED
 from ..pairing.witness import ArgumentsSeen, arguments_of
-from ..pairing.witness import arguments as compare_arguments
 from ..providers import Provider, model_in_path, provider_for
 from ..readers.histories import Body
 from .archive import Archive
-from .hydrate import read_head, stand_by_what_speaks, task_call
+from .hydrate import read_head, stand_by_what_speaks
+from .tasks import Tasks
 
 ABB_FRAMEWORK: Final = "abb_framework"
 KEEP_BYTES: Final = 24 << 20
@@ -53,8 +52,6 @@ class Readings:
         self._gone: set[SpanHead] = set()
         self._named: list[tuple[SpanHead, str]] = []
         """Heads with the LangChain run id that they tell."""
-        self._started_with: dict[SpanHead, ToolCall | None] = {}
-        """The tool call of the nearest task that was started with one, by every chain span below it."""
 
     def take(self, head: SpanHead, span: SpanRecord, known: Sequence[Seen]) -> None:
         """Read a call or an execution while its record is at hand."""
@@ -86,10 +83,7 @@ class Readings:
             if head.framework_span_id is None and head not in self._gone:
                 head.framework_span_id = run_id
                 self._index.alias(head, run_id, run_id.replace("-", "")[:16])
-        for head in executions:
-            if head.tool_call_id is None:
-                self._from_task(head)
-        self._count_tasks(executions)
+        Tasks(self._archive, self._index).lend(executions)
         first: dict[SpanHead, list[Reported]] = {}
         for (_, call_id, digest), (_, head, position) in self._first.items():
             if (call_id, digest) not in on_wire:
@@ -160,38 +154,6 @@ class Readings:
         added = reading.extra.get("input_messages_delta") is True  # a session file tells what was new, no history
         whole = None if added else calls
         head.said = said(names, text, whole, results if whole is not None else (), head.emitted)
-
-    def _from_task(self, head: SpanHead) -> None:
-        """An execution without an id of its own, in a task that was started with exactly one tool call: of its name,
-        with its arguments. The nearest task decides."""
-        way: list[SpanHead] = []
-        call: ToolCall | None = None
-        above = head.parent
-        while above is not None and above.role is Role.CHAIN and call is None:
-            if above in self._started_with:
-                call = self._started_with[above]
-                break
-            way.append(above)
-            call = task_call(self._archive, above)
-            above = above.parent
-        for node in way:
-            self._started_with[node] = call
-        if call is None or call.id is None or call.name is None or call.name != head.tool_name:
-            return
-        if compare_arguments(arguments_of(call.arguments), head.arguments) is not Word.CONTRADICTS:
-            head.tool_call_id, head.id_rule = call.id, "enclosing_task"
-
-    def _count_tasks(self, executions: list[SpanHead]) -> None:
-        """How many tasks beside each other were started with one numbered id: the tasks around executions of such an
-        id, and those around which the execution was lost."""
-        around = {e.parent for e in executions if is_numbered(e.tool_call_id or "") and e.parent is not None}
-        nodes = {task.parent for task in around if task.role is Role.CHAIN and task.parent is not None}
-        for head in self._index.span_heads() if nodes else ():
-            if head.role is Role.CHAIN and head.parent in nodes:
-                call = task_call(self._archive, head)
-                if call is not None and call.id is not None:
-                    key = head.source, head.trace_id, call.id
-                    self._index.tasks[key] = self._index.tasks.get(key, 0) + 1
 
     def _wires(self) -> set[Item]:
         """Read the wire calls in order of time; every result that one of their requests reports."""
