@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue
@@ -23,7 +24,7 @@ def told_events(archive: Archive, index: Index, item: InputRecord) -> list[JsonO
     """`{"event", "timestamp", "data"?, "pieces"?, "records"}` in the order of the files, `data` as recorded. Pieces of
     one message that follow each other stand as one event, with their number, and the first and the last record."""
     out: list[JsonObject] = []
-    open_piece: JsonObject | None = None
+    message: _Message | None = None
     line = 0
     for part, told in _events(archive, index, item.ordinal):
         data = _members(told, item)
@@ -34,15 +35,40 @@ def told_events(archive: Archive, index: Index, item: InputRecord) -> list[JsonO
             event["data"] = data
         text = _text_of(data)
         follows, line = part.ref.line == line + 1, part.ref.line or 0
-        if text is not None and open_piece is not None and follows and _frame(open_piece) == _frame(event):
-            open_piece["data"]["update"]["content"]["text"] += text
-            open_piece["pieces"] = open_piece.get("pieces", 1) + 1
-            open_piece["records"] = [open_piece["records"][0], record(archive, part)]
-            continue
+        frame = None if text is None else _frame(event)
+        if message is not None:
+            if text is not None and follows and message.frame == frame:
+                message.texts.append(text)
+                message.last = part
+                continue
+            message.close(archive)
+            message = None
         event["records"] = [record(archive, part)]
-        open_piece = event if text is not None else None
+        if text is not None and frame is not None:
+            message = _Message(event, frame, [text])
         out.append(event)
+    if message is not None:
+        message.close(archive)
     return out
+
+
+@dataclass(slots=True)
+class _Message:
+    """An event whose text further pieces may continue. They are joined once, at its end."""
+
+    event: JsonObject
+    frame: JsonObject
+    texts: list[str]
+    last: Part | None = None
+
+    def close(self, archive: Archive) -> None:
+        if self.last is None:
+            return
+        update = self.event["data"]["update"]
+        content = {**update["content"], "text": "".join(self.texts)}
+        self.event["data"] = {**self.event["data"], "update": {**update, "content": content}}
+        self.event["pieces"] = len(self.texts)
+        self.event["records"].append(record(archive, self.last))
 
 
 def _events(archive: Archive, index: Index, ordinal: str | None) -> Iterator[tuple[Part, AbbRecord]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -182,6 +183,26 @@ def test_pieces_of_a_message_are_one_event_and_a_tool_call_parts_them(tmp_path: 
     assert [event["data"]["update"]["content"]["text"] for event in events] == ["Let me look.", "Done."]
     assert (events[0]["pieces"], len(events[0]["records"])) == (2, 2)
     assert "pieces" not in events[1]
+
+
+def test_many_pieces_of_a_message_cost_no_more_than_their_number(tmp_path: Path) -> None:
+    def seconds(pieces: int) -> float:
+        acp = Acp(tmp_path / str(pieces))
+        update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x" * 8000}}
+        for _ in range(pieces):
+            acp.event("session_update", session_id="s1", update=update)
+        acp.attempt.write()
+        began = process_time()
+        build_path(acp.attempt.root, output=tmp_path / f"{pieces}.json")
+        took = process_time() - began
+        (event,) = json.loads((tmp_path / f"{pieces}.json").read_bytes())["inputs"][0]["evidence"]["events"]
+        assert event["pieces"] == pieces
+        text = event["data"]["update"]["content"]["text"]
+        assert (text["size"] if isinstance(text, dict) else len(text)) == 8000 * pieces
+        return took
+
+    seconds(10)
+    assert seconds(4000) < 6 * seconds(1000)
 
 
 def test_files_that_the_client_read_and_wrote_stand_in_the_input(tmp_path: Path) -> None:
