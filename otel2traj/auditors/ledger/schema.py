@@ -5,30 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from ...canonical import JsonObject, loads
 from ...model.finding import Finding
 from ...model.ledger import SCHEMA
+from ..json_schema import compiled, violations
 from .base import Report, Rule
 from .lines import events
 
 if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
+    from jsonschema_rs import Draft202012Validator
 
 CONFORMS: Final = Rule("ledger.json-schema", "Every line conforms to the published JSON Schema.")
 
 
 @cache
-def _validators() -> tuple[Validator, Validator]:
+def _validators() -> tuple[Draft202012Validator, Draft202012Validator]:
     """For the first line, and for every other one."""
-    from jsonschema import Draft202012Validator
-
-    schema: JsonObject = loads(  # type: ignore[assignment]
-        files("otel2traj").joinpath(f"schemas/{SCHEMA}.schema.json").read_bytes()
-    )
-    whole = Draft202012Validator(schema)
-    return whole.evolve(schema={**schema, "required": [*schema["required"], "schema"]}), whole
+    schema = cast(JsonObject, loads(files("otel2traj").joinpath(f"schemas/{SCHEMA}.schema.json").read_bytes()))
+    return compiled({**schema, "required": [*schema["required"], "schema"]}), compiled(schema)
 
 
 def check(lines: Iterable[bytes], tell: Callable[[Finding], None], name: str = "ledger") -> int:
@@ -42,7 +38,6 @@ def check(lines: Iterable[bytes], tell: Callable[[Finding], None], name: str = "
             continue
         report.index, report.line = silent.index, silent.line
         validator = first if silent.index == 0 else other
-        for error in sorted(validator.iter_errors(event), key=lambda error: list(map(str, error.absolute_path))):
-            where = "/".join(str(part) for part in error.absolute_path)
-            report.fail(CONFORMS, f"{where or 'as a whole'}: {error.message[:200]}")
+        for path, message in sorted(violations(validator, event), key=lambda found: list(map(str, found[0]))):
+            report.fail(CONFORMS, f"{'/'.join(map(str, path)) or 'as a whole'}: {message[:200]}")
     return report.problems

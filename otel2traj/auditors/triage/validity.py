@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from ...canonical import JsonObject, loads
 from ...model.finding import Finding
 from ...model.forensic import VERSION
+from ..json_schema import compiled, pointer, violations
 from .base import AGENT, entries
 
 if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
+    from jsonschema_rs import Draft202012Validator
 
 Invariant = Callable[[JsonObject], Iterator[tuple[str, str, str]]]
 """A ledger to `(rule, message, JSON pointer)`."""
@@ -23,10 +24,8 @@ _MARKS: Final = ("conversation_history", "turns_taken", "protocol_sequence", "st
 
 
 @cache
-def _validator() -> Validator:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(schema())
+def _validator() -> Draft202012Validator:
+    return compiled(schema())
 
 
 @cache
@@ -45,12 +44,10 @@ def looks_forensic(document: Any) -> bool:
 def check(task_result: JsonObject, base: str = "") -> list[Finding]:
     """Findings on a ledger; `base` is the JSON pointer under which it stands in its file."""
     found: list[Finding] = []
-    errors = list(_validator().iter_errors(task_result))
-    for error in sorted(errors, key=lambda error: list(map(str, error.absolute_path))):
-        where = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in error.absolute_path)
-        message = error.message if len(error.message) <= 300 else f"{error.message[:297]}..."
-        found.append(Finding("forensic.json-schema", message, pointer=f"{base}{where}" or "/"))
-    broken = {str(error.absolute_path[0]) for error in errors if error.absolute_path}
+    errors = sorted(violations(_validator(), task_result), key=lambda error: list(map(str, error[0])))
+    for path, message in errors:
+        found.append(Finding("forensic.json-schema", message, pointer=f"{base}{pointer(path)}" or "/"))
+    broken = {str(path[0]) for path, _ in errors if path}
     broken.update(name for name in schema()["required"] if name not in task_result)
     for needs, invariant in _INVARIANTS:
         if broken.isdisjoint(needs):

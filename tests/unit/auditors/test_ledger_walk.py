@@ -129,9 +129,9 @@ def test_rules_have_names_and_sentences() -> None:
 @pytest.mark.parametrize(
     ("index", "fields", "message"),
     [
-        (0, {"schema": ...}, "event 0 as a whole: 'schema' is a required property"),
+        (0, {"schema": ...}, 'event 0 as a whole: "schema" is a required property'),
         (3, {"args": None}, "event 3 args: "),
-        (3, {"result": {}}, "event 3 result: 'exit_code' is a required property"),
+        (3, {"result": {}}, 'event 3 result: "exit_code" is a required property'),
         (4, {"cost": {"eur": 1}}, "event 4 cost: Additional properties are not allowed"),
         (4, {"state_hash": "0" * 64}, "event 4 state_hash: "),
         (7, {"evidence": {}}, "event 7 evidence: "),
