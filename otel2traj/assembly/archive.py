@@ -79,9 +79,9 @@ class Archive:
         self.notices.extend(notices)
         return record, body
 
-    def note_repeated(self, ref: EvidenceRef, body: Body) -> None:
+    def repeated(self, ref: EvidenceRef, body: Body) -> Iterator[Notice]:
         """Remarks on members that stand twice in the recorded body."""
-        self.notices.extend(self._abb[ref.source].repeated(ref, body))
+        return self._abb[ref.source].repeated(ref, body)
 
     def digest(self, ref: EvidenceRef) -> str:
         """SHA-256 over the recorded bytes of one record."""

@@ -30,7 +30,6 @@ from .archive import Archive
 from .documents import Documents, InputRecord
 from .ends import Ends
 from .evidence import identity, span_evidence, step_evidence
-from .hydrate import WireBodies
 from .model_step import ModelStepReader
 from .plan import Plan
 from .readings import Readings
@@ -61,7 +60,7 @@ class Builder:
         self._plan = plan
         self._ends = ends
         self._agent_spans = agents
-        self._reader = ModelStepReader(readings, lambda wire: WireBodies(archive, wire), index.recovered)
+        self._reader = ModelStepReader(readings, index.recovered)
         self._coverage = Coverage(inferred_links=plan.inferred)
         self._notices: list[Notice] = list(plan.notices)
         self._tool_logs = ToolLogs(archive, index, readings, plan, self._coverage, self._notices)

@@ -8,7 +8,7 @@ from .. import dialects
 from ..canonical import JsonObject, JsonValue
 from ..dialects.session_file import read_session
 from ..evidence import Index
-from ..model.evidence import LogRecord, SpanRecord
+from ..model.evidence import LogRecord, Notice, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead, WireHead
 from ..model.reading import ModelRequest, ModelResponse, Reading
 from ..model.session import SessionRecord
@@ -27,6 +27,8 @@ class WireBodies:
     """Request and response of one wire call, decoded once."""
 
     def __init__(self, archive: Archive, head: WireHead) -> None:
+        self.notices: list[Notice] = []
+        """Remarks on members that stand twice."""
         self.request_data: JsonObject = {}
         self.response_data: JsonObject = {}
         self.error_data: JsonObject | None = None
@@ -34,24 +36,32 @@ class WireBodies:
         if head.request is not None:
             record, self.request_body = archive.fetch_request(head.request, _BESIDE_BODIES)
             self.request_data = record.data
-            archive.note_repeated(head.request, self.request_body)
+            self.notices += archive.repeated(head.request, self.request_body)
         if head.response is not None:
+            if any(part.what == "response" for part in head.others):
+                stand_by_what_speaks(archive, head, self.request_body)
             record, self.response_body = archive.fetch_response(head.response, _BESIDE_BODIES)
             self.response_data = record.data
-            archive.note_repeated(head.response, self.response_body)
+            self.notices += archive.repeated(head.response, self.response_body)
         if head.error is not None:
             self.error_data = archive.fetch_abb(head.error).data
-        self._provider = provider_for(head.path, self.request_body.value, self.response_body.value)
+        self.provider = provider_for(head.path, self.request_body.value, self.response_body.value)
+
+    def size(self, head: WireHead) -> int:
+        """Recorded bytes that it holds and no other does, about."""
+        told = [(head.request, self.request_body), (head.response, self.response_body)]
+        sizes = [ref.length if body.read_anew is None else body.read_anew for ref, body in told if ref is not None]
+        return sum(sizes) + (0 if head.error is None else head.error.length)
 
     def request(self) -> ModelRequest:
-        if self._provider is None or self.request_body.value is None:
+        if self.provider is None or self.request_body.value is None:
             return ModelRequest()
-        return self._provider.request(self.request_body.value)
+        return self.provider.request(self.request_body.value)
 
     def response(self) -> ModelResponse:
-        if self._provider is None or self.response_body.value is None:
+        if self.provider is None or self.response_body.value is None:
             return ModelResponse(complete=False)
-        found = self._provider.response(self.response_body.value)
+        found = self.provider.response(self.response_body.value)
         asked = self.request_body.value
         if isinstance(asked, dict):  # what a response repeats of its request stands in the input
             extra = found.output.extra

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from ..canonical import JsonObject, JsonValue
 from ..messages import Output, ToolCall, Usage, all_tool_calls
@@ -55,11 +55,8 @@ class ModelParts:
 class ModelStepReader:
     """Reads the bodies of one call at a time."""
 
-    def __init__(
-        self, readings: Readings, bodies: Any, recovered: Mapping[SpanHead, tuple[str, list[ToolCall]]]
-    ) -> None:
+    def __init__(self, readings: Readings, recovered: Mapping[SpanHead, tuple[str, list[ToolCall]]]) -> None:
         self._readings = readings
-        self._bodies = bodies
         self._recovered = recovered
 
     def read(self, call: ModelCall) -> ModelParts:
@@ -68,8 +65,7 @@ class ModelStepReader:
         if call.wire is None:
             _from_span(parts, call, reading)
         else:
-            bodies: WireBodies = self._bodies(call.wire)
-            _from_wire(parts, call, bodies, reading)
+            _from_wire(parts, call, self._readings.bodies(call.wire), reading)
         if call.span_speaks() and reading.said_by.get("tool_calls") in RECOVERED_FROM:
             parts.output["tool_calls_source"] = parts.said_by.pop("tool_calls")
         heard = call.wire is not None and call.wire.response is not None

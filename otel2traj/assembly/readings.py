@@ -16,10 +16,10 @@ from ..model.ids import is_numbered
 from ..model.reading import Reading, RequestGlance, Role
 from ..pairing.joins import NUMBERED
 from ..pairing.witness import ArgumentsSeen, arguments_of
-from ..providers import Provider, model_in_path, provider_for
+from ..providers import Provider, model_in_path
 from ..readers.histories import Body
 from .archive import Archive
-from .hydrate import read_head, stand_by_what_speaks
+from .hydrate import WireBodies, read_head
 from .tasks import Tasks
 
 ABB_FRAMEWORK: Final = "abb_framework"
@@ -45,6 +45,7 @@ class Readings:
         self._index = index
         self._budget = keep_bytes
         self._kept: dict[SpanHead, Reading] = {}
+        self._bodies: dict[WireHead, WireBodies] = {}
         self._seen: ArgumentsSeen = {}
         self._taken: set[SpanHead] = set()
         self._first: dict[tuple[str, str, str], tuple[tuple[int, int, str, int], SpanHead, int]] = {}
@@ -97,6 +98,14 @@ class Readings:
         kept = self._kept.get(head)
         return kept if kept is not None else read_head(self._archive, self._index, head)
 
+    def bodies(self, head: WireHead) -> WireBodies:
+        """Request and response of a wire call, which nobody changes; what is to be remarked of them is remarked."""
+        found = self._bodies.get(head)
+        if found is None:
+            found = WireBodies(self._archive, head)
+        self._archive.notices.extend(found.notices)
+        return found
+
     def _note(self, head: SpanHead, reading: Reading) -> None:
         """Keys and digests of a reading onto its head."""
         head.conversation_id = head.conversation_id or reading.conversation_id
@@ -119,10 +128,16 @@ class Readings:
                 head.result_sha256 = sha256_canonical(reading.result)
         parts = head.parts
         size = parts[0].ref.length if len(parts) == 1 else sum(part.ref.length for part in parts)
-        cost = max(size - reading.shared, _LEAST)
-        if cost <= self._budget:
-            self._budget -= cost
+        if self._affords(size - reading.shared):
             self._kept[head] = reading
+
+    def _affords(self, size: int) -> bool:
+        """Whether what was read of so many recorded bytes is kept; then they are taken off the budget."""
+        cost = max(size, _LEAST)
+        if cost > self._budget:
+            return False
+        self._budget -= cost
+        return True
 
     def _note_call(self, head: SpanHead, reading: Reading) -> None:
         if ABB_FRAMEWORK not in head.dialects:  # the contract joins this recorder to the wire by the header alone
@@ -172,14 +187,10 @@ class Readings:
 
     def _wire(self, head: WireHead) -> list[Item]:
         """Notes a wire call; what its request reports."""
-        request, response = Body(), Body()
-        if head.request is not None:
-            _, request = self._archive.fetch_request(head.request)
-        if head.response is not None:
-            if any(part.what == "response" for part in head.others):
-                stand_by_what_speaks(self._archive, head, request)
-            _, response = self._archive.fetch_response(head.response)
-        provider = provider_for(head.path, request.value, response.value)
+        bodies = WireBodies(self._archive, head)
+        if self._affords(bodies.size(head)):
+            self._bodies[head] = bodies
+        request, response, provider = bodies.request_body, bodies.response_body, bodies.provider
         if provider is None:
             return []
         names: list[str] = [head.source_model] if head.source_model is not None else []

@@ -66,6 +66,7 @@ class _PayloadOf(msgspec.Struct):
 
 
 _WITH_DATA: Final = msgspec.json.Decoder(_Data)
+_MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw] | None)
 _WITH_PAYLOAD: Final = msgspec.json.Decoder(_PayloadOf)
 
 
@@ -94,16 +95,24 @@ class AbbFile:
             for item in _read(line, path, self._members):
                 yield item
                 if self._members is None and isinstance(item, AbbRecord):
-                    yield from self._twice(bytes(line.data), _WITH_DATA, key_ends(item.data), item.ref)
+                    try:
+                        data = _WITH_DATA.decode(line.data).data
+                    except _DAMAGE:  # read with a repair
+                        continue
+                    yield from self._twice(data, key_ends(item.data), item.ref)
 
     def repeated(self, ref: EvidenceRef, payload: Body) -> Iterator[Notice]:
         """A notice where an object of the record's payload, which was read as this body, names a member twice."""
-        yield from self._twice(self.raw(ref), _WITH_PAYLOAD, payload.key_ends(), ref)
-
-    def _twice(self, raw: bytes, part: Any, keys: int, ref: EvidenceRef) -> Iterator[Notice]:
         try:
-            found = part.decode(raw).data
-            key = repeated_key_of(bytes(found if part is _WITH_DATA else found.payload), keys)
+            recorded, payload.recorded = payload.recorded, None
+            found = _WITH_PAYLOAD.decode(self.raw(ref)).data.payload if recorded is None else recorded
+        except _DAMAGE:  # read with a repair, or without such a member
+            return
+        yield from self._twice(found, payload.key_ends(), ref)
+
+    def _twice(self, raw: msgspec.Raw, keys: int, ref: EvidenceRef) -> Iterator[Notice]:
+        try:
+            key = repeated_key_of(bytes(raw), keys)
         except (*_DAMAGE, ValueError):  # read with a repair, or without such a member
             return
         if key is not None:
@@ -118,9 +127,12 @@ class AbbFile:
         with those read before. With the repairs that the record needed."""
         raw = self.raw(ref)
         try:
-            found = _partial(members, dict[str, msgspec.Raw] | None).decode(raw)
-            payload = found.data.payload
-            body = Body() if payload is None or payload is msgspec.UNSET else self._histories.body(payload)
+            found = _partial(members, msgspec.Raw).decode(raw)
+            body = Body()
+            if found.data.payload is not msgspec.UNSET:
+                payload = _MEMBERS.decode(found.data.payload)
+                body = Body() if payload is None else self._histories.body(payload)
+                body.recorded = found.data.payload
         except (*_DAMAGE, JsonError):
             record, notices = self._again(ref, None, None)
             return record, Body(record.data.get("payload")), notices

@@ -17,6 +17,8 @@ HISTORIES: Final = ("messages", "input", "contents")
 _SPACES: Final = b" \t\r\n"
 _BETWEEN: Final = b", \t\r\n"
 _CLOSED: Final = b']}"'
+_ENTRY: Final = 16
+"""What a body holds for each entry that it shares with others, in bytes."""
 _items = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
@@ -50,6 +52,10 @@ class Body:
     value: JsonValue = None
     history: str | None = None
     items: list[Item] = field(default_factory=list)
+    read_anew: int | None = None
+    """Recorded bytes of the body that no body before it has; None where nobody counted."""
+    recorded: msgspec.Raw | None = None
+    """The body as it stands in its record, for whoever asks next whether a member stands there twice."""
 
     def key_ends(self) -> int:
         """What `key_ends` gives for the value."""
@@ -94,20 +100,24 @@ class Histories:
         value: JsonObject = {}
         body = Body(value)
         told = [key for key in HISTORIES if key in members]
+        body.read_anew = 0
         for key, raw in members.items():
             data = bytes(raw)
+            body.read_anew += len(data)
             if told == [key] and data.startswith(b"["):
-                body.history, body.items = key, self._read(data)
+                body.history, (body.items, known) = key, self._read(data)
+                body.read_anew += _ENTRY * len(body.items) - known
                 value[key] = [item.value for item in body.items]
             else:
                 value[key] = loads(data)
         return body
 
-    def _read(self, data: bytes) -> list[Item]:
+    def _read(self, data: bytes) -> tuple[list[Item], int]:
+        """The entries, and how many bytes of them were known."""
         base, count = self._nearest(data)
         items = [] if base is None else base.items[:count]
         ends = [] if base is None else base.ends[:count]
-        at = ends[-1] if ends else 1
+        known = at = ends[-1] if ends else 1
         while data[at] in _BETWEEN:
             at += 1
         try:
@@ -122,7 +132,7 @@ class Histories:
             items.append(Item(loads(entry)))
             ends.append(at)
         self._remember(_Known(data, ends, items), base if base is not None and count == len(base.items) else None)
-        return list(items)
+        return list(items), known
 
     def _nearest(self, data: bytes) -> tuple[_Known | None, int]:
         """The known history that shares most whole entries from the beginning, and how many."""
