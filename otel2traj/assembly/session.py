@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,7 +45,31 @@ class Conversation:
 _NAMED: Final = 3
 """Files that an error names."""
 _YOUNG: Final = 100_000
-"""A build keeps what it makes and makes no circles: while a session is open, Python's collector looks this seldom."""
+
+
+class _Collector:
+    """Python's collector of circles: a build keeps what it makes and makes no circles, so while any session is open it
+    looks seldom. As it was before the first, once the last is closed."""
+
+    _lock: Final = threading.Lock()
+    _open = 0
+    _before: tuple[int, int, int]
+
+    @classmethod
+    def enter(cls) -> None:
+        with cls._lock:
+            cls._open += 1
+            if cls._open == 1:
+                cls._before = gc.get_threshold()
+                if 0 < cls._before[0] < _YOUNG:
+                    gc.set_threshold(_YOUNG, 50, 1000)
+
+    @classmethod
+    def leave(cls) -> None:
+        with cls._lock:
+            cls._open -= 1
+            if cls._open == 0:
+                gc.set_threshold(*cls._before)
 
 
 class BuildSession:
@@ -59,9 +84,7 @@ class BuildSession:
         self._inference = inference
         self.index = Index()
         self.readings = Readings(self.archive, self.index)
-        self._collector = gc.get_threshold()
-        if 0 < self._collector[0] < _YOUNG:
-            gc.set_threshold(_YOUNG, 50, 1000)
+        _Collector.enter()
         try:
             index_attempt(self.archive, self.index, self.readings, progress)
             self._refuse_nothing()
@@ -89,7 +112,7 @@ class BuildSession:
         self._close()
 
     def _close(self) -> None:
-        gc.set_threshold(*self._collector)
+        _Collector.leave()
         self.archive.close()
 
     def read_so_far(self, err: Otel2TrajError) -> None:
