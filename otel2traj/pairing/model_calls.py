@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable
 
 from ..model.evidence import Notice
 from ..model.heads import ModelCall, SpanHead, WireHead
+from .doubts import warn_of_doubts
 from .joins import (
     BySpanId,
     Joining,
@@ -84,7 +85,7 @@ def pair_model_calls(
             out.extend(_owned(call, joined[call]))
     out.extend(alone)
     out = set_aside_calls(out, notices)
-    _warn([mine for mine in loose if mine in out], [call for call in alone if call in out], calls, notices)
+    warn_of_doubts([mine for mine in loose if mine in out], [call for call in alone if call in out], calls, notices)
     return out
 
 
@@ -242,27 +243,3 @@ def _owned(call: ModelCall, attempts: list[ModelCall]) -> list[ModelCall]:
         mine.span, mine.lenders, mine.around = call.span, call.lenders, call.around
         mine.owns_span_output = mine is owner
     return attempts
-
-
-def _warn(loose: list[ModelCall], alone: list[ModelCall], calls: list[ModelCall], notices: list[Notice]) -> None:
-    if not calls:
-        return
-    for mine in loose:
-        assert mine.wire is not None
-        said = mine.wire.framework_span_id
-        why = "no header names a framework span"
-        if said is not None:
-            what = "is not recorded" if mine.anchor is None else "tells of no model call that it could be"
-            why = f"its header names {said}, which {what}"
-        notices.append(
-            Notice("unjoined_wire_call", f"wire call {mine.wire.call_id}: {why}", mine.wire.source, lossy=False)
-        )
-    known = Counter(_response_id(call) for call in calls)
-    again = sum(1 for call in alone if _response_id(call) is not None and known[_response_id(call)] > 1)
-    twice = min(len(loose), len(alone))
-    if twice:
-        message = f"{len(loose)} wire calls and {len(alone)} model spans that no identifier joins"
-        notices.append(Notice("calls_may_stand_twice", f"{twice} calls may stand twice: {message}"))
-    elif again:
-        message = f"{again} model spans bear a response id that another one bears elsewhere in the tree"
-        notices.append(Notice("calls_may_stand_twice", f"{message}: a call told twice, or a cached response"))

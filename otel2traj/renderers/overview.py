@@ -47,7 +47,7 @@ def opening(header: Header, glance: Glance, summary: Summary, *, brief: bool = F
         out += [Line([(which, Tone.STRONG)], 1), Quote(answer, 2)]
     who = ", ".join(f"{name} ({count})" for name, count in glance.agents.items())
     out.append(Line([("agents ", Tone.DIM), (who if who else "none", Tone.NAME)], 1))
-    out.append(Line([("totals ", Tone.DIM), (totals_words(glance), Tone.PLAIN)], 1))
+    out.append(Line([("totals ", Tone.DIM), (totals_words(glance, summary), Tone.PLAIN)], 1))
     names = [
         ("run", header.run_id),
         ("case", header.case_id),
@@ -67,7 +67,7 @@ def opening(header: Header, glance: Glance, summary: Summary, *, brief: bool = F
 WARNINGS = 40
 
 
-def totals_words(glance: Glance) -> str:
+def totals_words(glance: Glance, summary: Summary) -> str:
     parts = [count(glance.steps, "step"), count(glance.model_steps, "model call")]
     parts.append(count(glance.executions, "tool execution"))
     if glance.tokens_in is not None or glance.tokens_out is not None:
@@ -77,6 +77,8 @@ def totals_words(glance: Glance) -> str:
         parts.append(f"cost {cost}")
     if glance.seconds is not None:
         parts.append(f"{glance.seconds:.3f} s")
+    if any(warning.startswith("calls_may_stand_twice") for warning in summary.warnings):
+        parts.append("some calls may be counted twice")
     return " · ".join(parts)
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from otel2traj.api.source import load
 from otel2traj.model.trajectory import Trajectory
+from otel2traj.renderers.glance import Glance
+from otel2traj.renderers.overview import totals_words
 from tests.attempt_factory import AttemptFactory, chat_response, model_span, otlp, span, tool_span
 
 DRAWN, COUNTED = "5be1f0a2c4d69788", "0000000000000003"
@@ -115,3 +117,25 @@ def test_a_sole_argument_is_compared_by_its_name(
     tool = tool_span("6be1f0a2c4d69788", 2, "read", call_id="c1", arguments=done, parent="00000000000000aa")
     trajectory = load(built(tmp_path, 1, [("0001", made, "lib") for made in (agent, call, tool)]).write())
     assert trajectory.steps[0].tool_logs[0].link == link
+
+
+@pytest.mark.parametrize(("change", "twice"), [
+    ({}, True),
+    ({"traceId": "ab" * 16}, False),  # the tree tells: it is no part of the other
+    ({"endTimeUnixNano": "1779962499000000000"}, False),  # it went on after the other
+])  # fmt: skip
+def test_another_instrumentors_call_within_a_call_may_be_that_call(
+    tmp_path: Path, change: dict[str, Any], twice: bool
+) -> None:
+    outer = model_span(DRAWN, 1, text="hi")
+    inner = span("6be1f0a2c4d69788", 1.2, {
+        "gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m-1",
+        "gen_ai.response.id": "r1",
+    })  # fmt: skip
+    inner.update({"traceId": "cd" * 16, "endTimeUnixNano": str(int(inner["startTimeUnixNano"]) + 1000), **change})
+    trajectory = load(built(tmp_path, 1, [("0001", outer, "lib"), ("0001", inner, "instrumentor")]).write())
+    assert len(trajectory.steps) == 2
+    told = [warning for warning in trajectory.summary.warnings if warning.startswith("calls_may_stand_twice")]
+    assert bool(told) == twice
+    assert trajectory.summary.status == ("partial" if twice else "complete")
+    assert ("some calls may be counted twice" in totals_words(Glance(), trajectory.summary)) == twice
