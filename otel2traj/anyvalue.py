@@ -79,11 +79,15 @@ _GO_ONEOF: Final = "Value"
 
 
 class OddAttributes(dict[str, Any]):
-    """Attributes some of which hold a value of no known kind: it stands as it was recorded, and `odd` names it."""
+    """Attributes some of which hold a value of no known kind: it stands as it was recorded, and `odd` names it; or
+    whose list names a key more than once: the last stands, and `repeated` has the values before it."""
 
-    def __init__(self, values: Mapping[str, Any], odd: Iterable[str]) -> None:
+    def __init__(
+        self, values: Mapping[str, Any], odd: Iterable[str] = (), repeated: Mapping[str, list[Any]] | None = None
+    ) -> None:
         super().__init__(values)
         self.odd = tuple(dict.fromkeys(odd))
+        self.repeated = dict(repeated or {})
 
 
 def decode_raw(raw: Raw | bytes | memoryview) -> JsonValue:
@@ -120,7 +124,7 @@ def decode_any(value: JsonValue, odd: list[str] | None = None) -> JsonValue:
         if kind == "arrayValue" and values is not None:
             return [decode_any(one, odd) for one in values]
         if kind == "kvlistValue" and values is not None and all(isinstance(one, dict) for one in values):
-            return decode_pairs(values, odd)
+            return by_key(((key, decode_any(one, odd)) for key, one in pairs_in(values)), odd)
         if odd is not None:
             odd.append(name)
         return value
@@ -138,9 +142,15 @@ def _values(item: Any) -> list[Any] | None:
     return values if isinstance(values, list) else None
 
 
-def decode_pairs(pairs: Iterable[Any], odd: list[str] | None = None) -> dict[str, JsonValue]:
-    """A list of `{"key", "value"}` objects as a dictionary; of equal keys the last counts."""
-    return {key: decode_any(value, odd) for key, value in pairs_in(pairs)}
+def by_key(pairs: Iterable[tuple[str, JsonValue]], odd: list[str] | None) -> JsonValue:
+    """A list of keys and values as an object. One that names a key twice stays a list, of `{"key", "value"}` objects,
+    and is noted in `odd`."""
+    told = list(pairs)
+    found = dict(told)
+    if odd is None or len(found) == len(told):
+        return found
+    odd.append("key")
+    return [{"key": key, "value": value} for key, value in told]
 
 
 def attributes_of(pairs: Iterable[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
@@ -148,12 +158,15 @@ def attributes_of(pairs: Iterable[tuple[str, JsonValue]]) -> dict[str, JsonValue
     out: dict[str, JsonValue] = {}
     names: list[str] = []
     odd: list[str] = []
+    repeated: dict[str, list[JsonValue]] = {}
     for key, value in pairs:
+        if key in out:
+            repeated.setdefault(key, []).append(out[key])
         out[key] = decode_any(value, odd)
         if odd:
             names.append(key)
             odd.clear()
-    return OddAttributes(out, names) if names else out
+    return OddAttributes(out, names, repeated) if names or repeated else out
 
 
 def whole(item: Any) -> JsonValue:
@@ -233,6 +246,10 @@ class Attributes(LazyAttributes):
     def __init__(self, raw: Raw) -> None:
         self._raw: Raw | None = raw
 
+    def recorded(self) -> bytes:
+        """The JSON bytes, where they were not decoded yet."""
+        return b"" if self._raw is None else bytes(self._raw)
+
     def _decoded(self) -> dict[str, Any]:
         if self._raw is not None:
             raw, self._raw = self._raw, None
@@ -276,7 +293,7 @@ def decode_attributes(raw: Raw | bytes | memoryview) -> dict[str, Any]:
             )
             if odd:
                 return _unusual(raw)
-    return out
+    return out if len(out) == len(pairs) else _unusual(raw)
 
 
 def _unusual(raw: Raw | bytes | memoryview) -> dict[str, Any]:

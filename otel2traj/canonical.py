@@ -121,6 +121,15 @@ def repeated_key_of(data: bytes, keys: int) -> str | None:
     return None if data.count(_KEY_END) == keys else repeated_key(data)
 
 
+def repeated_key_in(text: str, value: JsonValue) -> str | None:
+    """The same of a text that was read as this value; None where it was read with a repair."""
+    try:
+        keys = text.count('":')
+        return None if keys == 1 or keys == key_ends(value) else repeated_key(text.encode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        return None
+
+
 def key_ends(value: JsonValue) -> int:
     """How often a key ends in the value written again; what looks like that inside its texts counts as well, as it does
     in data that the value was read from."""

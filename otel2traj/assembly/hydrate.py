@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from .. import dialects
 from ..canonical import JsonObject, JsonValue
+from ..dialects.repeated import tell_repeated
 from ..dialects.session_file import read_session
 from ..evidence import Index
+from ..messages.nested import RepeatedKeys
 from ..model.evidence import LogRecord, Notice, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead, WireHead
 from ..model.reading import ModelRequest, ModelResponse, Reading
@@ -103,6 +105,13 @@ def _echoes(request: JsonObject, key: str, value: JsonValue) -> bool:
 
 def read_head(archive: Archive, index: Index, head: SpanHead) -> Reading:
     """What one recorder says of one call or execution."""
+    with RepeatedKeys() as repeated:
+        reading = _read_head(archive, index, head)
+    tell_repeated(reading, repeated, head.parts[0].ref, head.span_id)
+    return reading
+
+
+def _read_head(archive: Archive, index: Index, head: SpanHead) -> Reading:
     if head.recorder is Recorder.FRAMEWORK:
         return read_framework(archive, head)
     if head.recorder is Recorder.ACP:

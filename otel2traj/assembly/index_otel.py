@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from .. import dialects
 from ..anyvalue import LazyAttributes, OddAttributes
 from ..evidence import Index
@@ -26,11 +29,7 @@ def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecor
         if not _replaces(index, archive, before, span):
             return
         readings.forget(before)
-    if isinstance(span.attributes, LazyAttributes):
-        span.attributes = span.attributes.plain()  # every dialect will look, and most at many
-    if isinstance(span.attributes, OddAttributes):
-        message = f"span {span.span_id}: {', '.join(span.attributes.odd)} of no known kind of value, kept as recorded"
-        index.notices.append(Notice("unreadable_value", message, span.ref.source, span.ref.line))
+    _look_at(index, span, f"span {span.span_id}")
     known = dialects.recognise(span)
     found = dialects.classify(span, known)
     head = SpanHead(
@@ -77,6 +76,29 @@ def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecor
                 span.ref.line,
             )
         )
+
+
+def _look_at(index: Index, record: SpanRecord | LogRecord, what: str) -> None:
+    """Decodes the attributes, since every dialect will look, and most at many; what is odd of them is told."""
+    for event in record.events if isinstance(record, SpanRecord) else ():
+        event.attributes = _plain(index, record, event.attributes, f"{what}, event {event.name}")
+    record.attributes = _plain(index, record, record.attributes, what)
+
+
+def _plain(index: Index, record: SpanRecord | LogRecord, attributes: Mapping[str, Any], what: str) -> Mapping[str, Any]:
+    if isinstance(attributes, LazyAttributes):
+        attributes = attributes.plain()
+    if not isinstance(attributes, OddAttributes):
+        return attributes
+    told = (
+        ("unreadable_value", attributes.odd, "of no known kind of value, kept as recorded"),
+        ("repeated_key", attributes.repeated, "given more than once; the last stands"),
+    )
+    for code, names, message in told:
+        if names:
+            message = f"{what}: {', '.join(names)} {message}"
+            index.notices.append(Notice(code, message, record.ref.source, record.ref.line))
+    return attributes
 
 
 def _note_likeness(index: Index, span: SpanRecord) -> None:
@@ -139,6 +161,7 @@ def _is_another(archive: Archive, before: SpanHead, span: SpanRecord) -> bool:
 def add_log(index: Index, log: LogRecord, source: Source) -> None:
     """One OpenTelemetry log record: with a call of its own, or as content of the span it names."""
     index.counts["logs"] += 1
+    _look_at(index, log, "a log record")
     for dialect in dialects.known().logs:
         if not dialect.recognises(log):
             continue

@@ -107,7 +107,8 @@ class Readings:
         return found
 
     def _note(self, head: SpanHead, reading: Reading) -> None:
-        """Keys and digests of a reading onto its head."""
+        """Keys and digests of a reading onto its head, its notices to the index: not every head comes to a step."""
+        self._index.notices.extend(reading.notices)
         head.conversation_id = head.conversation_id or reading.conversation_id
         head.agent_name = head.agent_name if head.agent_name is not None else reading.agent_name
         head.agent_path = head.agent_path or reading.agent_path

@@ -8,6 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from ..messages.nested import RepeatedKeys
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Reading, Role
 from ..registry import Registry
@@ -65,6 +66,7 @@ from .otel_genai_pre_1_28 import OTEL_GENAI_PRE_1_28
 from .otel_mcp import OTEL_MCP
 from .plugins import find
 from .pydantic_ai import PYDANTIC_AI
+from .repeated import keep_repeated, tell_repeated
 from .semantic_kernel import SEMANTIC_KERNEL
 from .spring_ai import SPRING_AI
 from .strands import STRANDS_LATEST, STRANDS_LEGACY
@@ -245,10 +247,13 @@ def read(span: SpanRecord, logs: Sequence[LogRecord] = (), seen: Sequence[Seen] 
     """All that the dialects say of a span, its events, and the log records that tell of it: those that carry its span
     id, and those whose own key is its `log_key`."""
     front = known().front
-    reading = front.read(front.recognise(span) if seen is None else seen, logs)
-    put_exception(reading, span)
-    if logs:
-        fill_from_logs(reading, span, logs, known().logs)
+    with RepeatedKeys() as repeated:
+        reading = front.read(front.recognise(span) if seen is None else seen, logs)
+        put_exception(reading, span)
+        if logs:
+            fill_from_logs(reading, span, logs, known().logs)
+    tell_repeated(reading, repeated, span.ref, span.span_id)
+    keep_repeated(reading, span)
     return reading
 
 

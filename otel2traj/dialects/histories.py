@@ -11,9 +11,9 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from ..canonical import JsonError, JsonObject, JsonValue, loads
+from ..canonical import JsonError, JsonObject, JsonValue
 from ..messages import Message, Part, PartKind
-from ..messages.nested import REDACTED, Decoded, decode, ident
+from ..messages.nested import REDACTED, Decoded, decode, ident, load, repeated_so_far
 from ..messages.reader import is_item, read_message, read_messages
 
 K = TypeVar("K")
@@ -24,7 +24,8 @@ _REFUSED: Final = (msgspec.DecodeError, msgspec.ValidationError, RecursionError,
 
 
 class Memo(Generic[K, V]):
-    """What was made of a key, for the keys of up to `limit` weight that were asked for last, and as much before it."""
+    """What was made of a key, for the keys of up to `limit` weight that were asked for last, and as much before it.
+    What was made of a text that names a key twice is not kept: each time it is read, that is told."""
 
     __slots__ = ("_limit", "_weight", "old", "young")
 
@@ -39,10 +40,15 @@ class Memo(Generic[K, V]):
         if found is None:
             found = self.old.get(key)
             if found is not None:
-                self.put(key, found, weight)
+                self._put(key, found, weight)
         return found
 
-    def put(self, key: K, value: V, weight: int) -> None:
+    def put(self, key: K, value: V, weight: int, since: int) -> None:
+        """`since`: what `repeated_so_far` gave before the key was read."""
+        if repeated_so_far() == since:
+            self._put(key, value, weight)
+
+    def _put(self, key: K, value: V, weight: int) -> None:
         self._weight += weight
         if self._weight > self._limit:
             self.old, self.young, self._weight = self.young, {}, weight
@@ -84,11 +90,12 @@ def _told_before(text: str, role: str | None) -> Told | None:
             key = bytes(raw)
             found = memo.young.get(key) or memo.get(key, len(key))
             if found is None:
-                value = loads(key)
+                since = repeated_so_far()
+                value = load(key.decode("utf-8"))
                 if not isinstance(value, dict) or is_item(value):
                     return None
                 found = tuple(_as_it_stands(value) or read_message(value, role))
-                memo.put(key, found, len(key))
+                memo.put(key, found, len(key), since)
             else:
                 shared += len(key)
             out += found
@@ -156,8 +163,9 @@ def decoded(value: JsonValue) -> Decoded:
         return decode(value)
     found = _DECODED.get(value, len(value))
     if found is None:
+        since = repeated_so_far()
         found = decode(value)
-        _DECODED.put(value, found, len(value))
+        _DECODED.put(value, found, len(value), since)
     return found
 
 
@@ -170,8 +178,9 @@ def tool_definitions(value: JsonValue) -> list[JsonObject] | None:
         return _definitions(value)
     found = _TOOLS.get(value, len(value))
     if found is None:
+        since = repeated_so_far()
         found = (_definitions(value),)
-        _TOOLS.put(value, found, len(value))
+        _TOOLS.put(value, found, len(value), since)
     return found[0]
 
 
@@ -198,7 +207,8 @@ def of_fields(fields: dict[str, Any], role: str | None, build: Callable[[dict[st
     weight = sum(map(len, fields.values()))
     found = _FLAT.get(key, weight)
     if found is None:
+        since = repeated_so_far()
         found = read_message(build(fields), role)
-        _FLAT.put(key, found, weight)
+        _FLAT.put(key, found, weight, since)
         weight = 0
     return Told(found, False, weight)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ..canonical import JsonError, JsonValue, loads_text
+from ..canonical import JsonError, JsonValue
 from ..messages.answer import output_of
-from ..messages.nested import decode, ident, string
+from ..messages.nested import decode, ident, load, string
 from ..messages.reader import read_messages
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Role
@@ -38,7 +38,7 @@ def plain(value: JsonValue) -> JsonValue:
     if not isinstance(value, str):
         return value
     try:
-        return loads_text(value)
+        return load(value)
     except JsonError:
         return decode(value).value
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
-from ..canonical import JsonError, JsonObject, JsonValue, loads_text
+from ..canonical import JsonError, JsonObject, JsonValue
 from ..messages import Message, ToolCall
+from ..messages.nested import load
 from ..messages.reader import read_messages
 from ..messages.tool_blocks import call_part
 from ..model.evidence import LogRecord, SpanRecord
@@ -164,7 +165,7 @@ def unquote(draft: Draft, key: str, field: str) -> JsonValue:
     if not isinstance(raw, str):
         return raw
     try:
-        return loads_text(raw)
+        return load(raw)
     except JsonError:
         if raw[:1] in ('"', "{", "["):
             draft.cut(field)
@@ -181,7 +182,7 @@ def _tools(draft: Draft) -> list[JsonObject] | None:
     out: list[JsonObject] = []
     for item in raw:
         try:
-            tool = loads_text(item) if isinstance(item, str) else item
+            tool = load(item) if isinstance(item, str) else item
         except JsonError:
             draft.cut("tools")
             continue

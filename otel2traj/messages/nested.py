@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 from typing import Final, NamedTuple
 
-from ..canonical import JsonError, JsonObject, JsonValue, loads_text
+from ..canonical import JsonError, JsonObject, JsonValue, loads_text, repeated_key_in
 
 LAYERS: Final = 3
 MAX_REPR: Final = 1_000_000
@@ -21,6 +22,44 @@ class Decoded(NamedTuple):
 
     value: JsonValue
     cut: bool = False
+
+
+class _Watch(threading.local):
+    count: int = 0
+    """Of the texts so far that named a key twice."""
+    found: list[tuple[str, str]] | None = None
+
+
+_WATCH: Final = _Watch()
+
+
+class RepeatedKeys:
+    """Collects `(key, text)` of the JSON texts that name a key twice, while it is entered, in this thread."""
+
+    def __enter__(self) -> list[tuple[str, str]]:
+        self._outer, _WATCH.found = _WATCH.found, []
+        return _WATCH.found
+
+    def __exit__(self, *raised: object) -> None:
+        _WATCH.found = self._outer
+
+
+def repeated_so_far() -> int:
+    """Grows with each text that names a key twice: what was made of one is not kept in place of the text."""
+    return _WATCH.count
+
+
+def load(text: str) -> JsonValue:
+    """JSON inside a string of a record, as `loads_text` reads it; a key that it names twice is told to `RepeatedKeys`.
+    Raises `JsonError`."""
+    value = loads_text(text)
+    if type(value) is dict or type(value) is list:
+        key = repeated_key_in(text, value)
+        if key is not None:
+            _WATCH.count += 1
+            if _WATCH.found is not None and (key, text) not in _WATCH.found:
+                _WATCH.found.append((key, text))
+    return value
 
 
 def looks_like_json(text: str) -> bool:
@@ -40,7 +79,7 @@ def decode(value: JsonValue, *, quoted: bool = False, repair: bool = True, layer
     for layer in range(layers):
         if looks_like_json(text):
             try:
-                return Decoded(loads_text(text))
+                return Decoded(load(text))
             except JsonError:
                 recovered = recover(text) if repair else None
             return (
@@ -49,7 +88,7 @@ def decode(value: JsonValue, *, quoted: bool = False, repair: bool = True, layer
         if not text.startswith('"'):
             break
         try:
-            inner = loads_text(text)
+            inner = load(text)
         except JsonError:
             break
         if not isinstance(inner, str):
@@ -64,7 +103,7 @@ def literal(value: JsonValue) -> JsonValue:
     """The string that a JSON string literal stands for, where a producer writes every value as JSON; else the value."""
     if isinstance(value, str) and len(value) > 1 and value.startswith('"') and value.endswith('"'):
         try:
-            inner = loads_text(value)
+            inner = load(value)
         except JsonError:
             return value
         return inner if isinstance(inner, str) else value
@@ -79,7 +118,7 @@ def decode_arguments(value: JsonValue) -> JsonValue:
         if not (looks_like_json(value) or value.startswith('"{')):
             return value
         try:
-            value = loads_text(value)
+            value = load(value)
         except JsonError:
             return value
     return value
@@ -90,7 +129,7 @@ def decode_repr(value: JsonValue) -> JsonValue:
     if not isinstance(value, str) or len(value) > MAX_REPR or not looks_like_json(value):
         return value
     try:
-        return loads_text(value)
+        return load(value)
     except JsonError:
         pass
     try:
@@ -190,7 +229,7 @@ def _string_end(text: str, pos: int) -> int:
 
 def _try(text: str) -> JsonValue:
     try:
-        return loads_text(text)
+        return load(text)
     except JsonError:
         return None
 

