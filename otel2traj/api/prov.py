@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, cast
 
-from ..canonical import loads
+from ..canonical import JsonObject, loads
 from ..corpus.cases import fixtures
 from ..errors import EvidenceError, UsageError
 from ..files import whole
@@ -82,17 +82,27 @@ def draw(file: Path, node: str) -> str:
 
 
 def _project(
-    path: Path, out: BinaryIO, origin: str, attempt: str, *, inference: bool = True, given: Path | None = None
+    path: Path,
+    out: BinaryIO,
+    origin: str,
+    attempt: str,
+    *,
+    inference: bool = True,
+    given: Path | None = None,
+    naming: dict[str, list[JsonObject]] | None = None,
 ) -> AerProjector:
     """The projection of what lies at a path. Of a saved trajectory it cites nothing but the file, unless the evidence
-    that it was made from is `given`: then that is cited and opened."""
+    that it was made from is `given`: then that is cited and opened, with its own `naming` of the agents, which no
+    trajectory has."""
     evidence = path if given is None else given
     saved = None
     if given is None and is_stored(path):
         digest = _digest(path.parent, path.name)
         saved = {"path": path.name, "length": path.stat().st_size, "sha256": digest}
     with RecordBytes(evidence if evidence.is_dir() else evidence.parent) as read:
-        projector = AerProjector(out, origin, attempt, read=read, fixtures=fixtures(evidence), saved=saved)
+        projector = AerProjector(
+            out, origin, attempt, read=read, fixtures=fixtures(evidence), saved=saved, naming=naming
+        )
         drive(path, projector, inference=inference)
     return projector
 
@@ -103,8 +113,8 @@ def _verified(path: Path, evidence: Path, record: BinaryIO, *, inference: bool) 
         raise UsageError(f"{path.name} is no saved trajectory", hint="leave --evidence away: it is read itself")
     told = BytesIO()
     attempt = evidence.resolve().name
-    _project(path, told, ORIGIN, attempt, inference=inference, given=evidence)
     projector = _project(evidence, record, ORIGIN, attempt, inference=inference)
+    _project(path, told, ORIGIN, attempt, inference=inference, given=evidence, naming=projector.naming)
     found = compare_records("derivation.aer", told.getvalue().splitlines(keepends=True), list(_lines(record)))
     if found:
         first = f"{found[0].pointer}: {found[0].message}"

@@ -29,7 +29,7 @@ from .agents import Agents
 from .archive import Archive
 from .documents import Documents, InputRecord
 from .ends import Ends
-from .evidence import identity, span_evidence, step_evidence
+from .evidence import identity, records_of, span_evidence, step_evidence
 from .model_step import ModelStepReader
 from .plan import Plan
 from .readings import Readings
@@ -109,11 +109,11 @@ class Builder:
 
     def _header(self) -> Header:
         documents = self._documents
-        agents: list[str] = []
+        agents: dict[str, list[JsonObject]] = {}
         for entry in self._plan.entries:
             name, _ = self._agent(entry)
             if name is not None and name not in agents:
-                agents.append(name)
+                agents[name] = self._naming(entry, name)
         calls = [entry for entry in self._plan.entries if isinstance(entry, ModelCall)]
         first = next((call for call in calls if purpose_of(call.span) is None), calls[0] if calls else None)
         request = self._reader.read(first).input if first is not None else {}
@@ -145,15 +145,20 @@ class Builder:
             case_id=documents.case_id,
             framework=documents.framework,
             metadata=metadata,
+            naming={name: records for name, records in agents.items() if records},
         )
+
+    def _naming(self, entry: ModelCall | Execution, name: str) -> list[JsonObject]:
+        """The records of the spans that name the agent of an entry."""
+        head = next((one for one in _heads_of(entry) if self._actors.of(one) == name), None)
+        namers = [] if head is None else self._actors.namers(head)
+        return records_of(self._archive, [part for one in namers for part in one.parts])
 
     def _agent(self, entry: ModelCall | Execution) -> tuple[str | None, str | None]:
         """The acting component, and who named it where that was no span."""
         if entry not in self._agents:
-            head = entry.head if isinstance(entry, Execution) else entry.span or entry.anchor
-            name, said_by = self._actors.of(head), None
-            if name is None and isinstance(entry, ModelCall):
-                name = next((told for lender in entry.lenders if (told := self._actors.of(lender)) is not None), None)
+            told = (self._actors.of(head) for head in _heads_of(entry))
+            name, said_by = next((one for one in told if one is not None), None), None
             if name is None and self._documents.agent_id is not None:
                 name, said_by = self._documents.agent_id, "attempt"
             if name is None and isinstance(entry, ModelCall) and entry.wire is not None:
@@ -347,6 +352,15 @@ def system_prompt(request: JsonObject) -> JsonValue:
             break
         texts.append(message["content"] if "content" in message else message.get("parts"))
     return None if not texts else texts[0] if len(texts) == 1 else texts
+
+
+def _heads_of(entry: ModelCall | Execution) -> Iterator[SpanHead]:
+    """The spans that may name the agent of an entry: its own, then those that lend it what it lacks."""
+    own = entry.head if isinstance(entry, Execution) else entry.span or entry.anchor
+    if own is not None:
+        yield own
+    if isinstance(entry, ModelCall):
+        yield from entry.lenders
 
 
 def _runtime(documents: Documents) -> JsonValue:

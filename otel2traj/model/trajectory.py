@@ -54,6 +54,8 @@ class Header:
     schema: str = SCHEMA
     builder_version: int = BUILDER_VERSION
     extra: JsonObject = field(default_factory=dict)
+    naming: dict[str, list[JsonObject]] = field(default_factory=dict, compare=False)
+    """Agent -> the records of the spans that name it. For provenance: it stands in no file."""
 
 
 @dataclass(slots=True)

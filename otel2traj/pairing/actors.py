@@ -62,6 +62,21 @@ class Actors:
             return above.names
         return next((twin.agent_name for twin in head.twins if twin.agent_name is not None), None)
 
+    def namers(self, head: SpanHead) -> list[SpanHead]:
+        """The spans that tell the actor of a span, nearest first: of each level of its name the nearest that has it."""
+        name = self.of(head)
+        left = {} if name is None else dict.fromkeys((name, *name.split("/")))
+        found: dict[SpanHead, None] = {}
+        for node in (head, *head.twins, *ancestors(head)):
+            told = checkpoint_path(node.agent_path) if node.agent_path else None
+            if (told is not None and told.split("/")[0] in left) or node.agent_name in left:
+                found[node] = None
+                if name in (node.agent_name, told):
+                    break
+                for level in (name, node.agent_name, *(() if told is None else told.split("/"))):
+                    left.pop(level, None)
+        return list(found)
+
     def _above(self, head: SpanHead | None) -> _Above:
         way: list[SpanHead] = []
         while head is not None and id(head) not in self._known:

@@ -43,8 +43,10 @@ class AerProjector:
         redact: Redact | None = None,
         saved: JsonObject | None = None,
         refused: Sequence[str] = (),
+        naming: dict[str, list[JsonObject]] | None = None,
     ) -> None:
         self._refused = refused
+        self._naming = naming
         self._state = State(out, redact, read, saved)
         self._saved = saved
         self._messages = Messages(self._state)
@@ -58,18 +60,24 @@ class AerProjector:
         self.issues: list[str] = []
 
     @property
+    def naming(self) -> dict[str, list[JsonObject]]:
+        """Agent -> the records of the spans that name it, as the header told them."""
+        return self._state.naming
+
+    @property
     def digest(self) -> str | None:
         """`sha256:…` of the seal, once the projection has ended."""
         return self._state.writer.digest
 
     def begin(self, header: Header) -> None:
         self._header = header
+        self._state.naming = header.naming if self._naming is None else self._naming
         hide = self._redact if self._redact is not None else str
         run_id, case_id = (None if one is None else hide(one) for one in (header.run_id, header.case_id))
         self.execution_id = execution_id(hide(self._origin), hide(self._attempt), run_id, case_id)
 
     def step(self, step: Step) -> None:
-        self._open(pointers(step.evidence))
+        self._open(pointers(step.evidence), step.input_ordinal)
         response = self._model_step(step) if step.kind is StepKind.MODEL else None
         self._executions.write(step, response)
         self._state.opened.forget()
@@ -93,13 +101,14 @@ class AerProjector:
         self._state.writer.seal(self.issues, summary.status.value)
         self._state.opened.forget()
 
-    def _open(self, first: list[JsonObject]) -> None:
+    def _open(self, first: list[JsonObject], ordinal: str | None = None) -> None:
         """The record of the execution, and what it was given: cited are the run's own papers, else its first step."""
         if self._begun:
             return
         self._begun = True
         header = self._header if self._header is not None else Header()
-        papers = self._state.papers(["run.json", *(str(one.get("path")) for one in self._fixtures)])
+        asked = [] if ordinal is None else [layout.format(ordinal) for layout in _REQUESTS]
+        papers = self._state.papers(["run.json", *asked, *(str(one.get("path")) for one in self._fixtures)])
         cited = self._state.cited(papers or first)
         rule = "execution_identity"
         record = Record("execution", "ex", cited, rule=rule)
@@ -114,9 +123,13 @@ class AerProjector:
         }
         record.derive("adapter", adapter, rule)
         for name in ("run_id", "agent_id", "case_id", "framework"):
-            record.say_or_miss(name, getattr(header, name))
+            if name == "run_id" and not papers and self._saved is None:
+                record.derive_or_miss(name, header.run_id, "run_of_records")
+            else:
+                record.say_or_miss(name, getattr(header, name))
         architecture = header.metadata.get("system_architecture")
-        record.say_or_miss("architecture", architecture if isinstance(architecture, dict) else None)
+        told = isinstance(architecture, dict) and any(one is not None for one in architecture.values())
+        record.say_or_miss("architecture", architecture if told else None)
         record.miss("started", UnknownReason.NOT_RECORDED)
         record.miss("ended", UnknownReason.NOT_RECORDED)
         self._state.writer.write(record)
@@ -189,6 +202,8 @@ class AerProjector:
         self._state.writer.write(record)
 
 
+_REQUESTS: Final = ("steps/{}/request.json", "evaluation/inputs/{}/request.json")
+"""Where a harness writes which agent and framework it asked, of one Input (see docs/reference: the attempt layouts)."""
 _KEY: Final = ("call_id", "otel_span_id", "framework_span_id", "response_id", "request", "response")
 _WHOLE: Final = frozenset(
     {
@@ -212,7 +227,8 @@ def _outcome_of(step: Step, response: Response) -> str | None:
         return "refuse"
     reason = output.get("finish_reason")
     ended = reason is None or (isinstance(reason, str) and re.sub("[^a-z]", "", reason.lower()) in _WHOLE)
-    if step.status is not StepStatus.COMPLETE or not ended or _cut(response):
+    broken = output.get("wire_error") is not None or output.get("error") is not None
+    if step.status is not StepStatus.COMPLETE or not ended or broken or _cut(response):
         return None
     if any(_own_call(part) for part in output.get("other_parts") or ()):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -44,7 +45,10 @@ _SIDE: Final = {
     **dict.fromkeys(("parameters", "arguments", "system", "tools", "messages", "started"), Side.ASKED),
 }
 """Field -> the side it is read from; the others are of neither."""
-_BESIDE: Final = {Side.ASKED: ("response", "error"), Side.ANSWERED: ("request", "span_start")}
+_BESIDE: Final = {
+    Side.ASKED: ("response", "error", "payload_output", "payload_error"),
+    Side.ANSWERED: ("request", "span_start", "payload_input"),
+}
 """Side -> the records that cannot hold it."""
 _IN_MESSAGES: Final = frozenset({"content", "system"})
 _SHORT: Final = 12
@@ -72,6 +76,16 @@ class Cited:
     def of_one(self, number: int) -> Cited:
         """One of them alone."""
         return Cited([self.sources[number]], self._open, self.otherwise, self._side)
+
+    def of_word(self, word: str) -> Cited:
+        """Those that hold the word; all of them where none does."""
+        opened = [self._open(one) for one in self.sources]
+        own = [
+            one
+            for one, tree in zip(self.sources, opened, strict=True)
+            if tree is not None and _bytes_hold(tree.data, word)
+        ]
+        return Cited(own or self.sources, self._open, self.otherwise, self._side)
 
     def of_side(self, side: Side) -> Cited:
         """The same records, for what stands on that side."""
@@ -186,6 +200,12 @@ def _bytes_of(data: bytes, value: Any) -> list[int] | None:
     text = value.encode("utf-8", "surrogatepass")
     at = data.find(text)
     return None if at < 0 else [at, len(text)]
+
+
+def _bytes_hold(data: bytes, word: str) -> bool:
+    """Whether the word stands in the bytes, as it is or as JSON writes it."""
+    forms = (word, json.dumps(word)[1:-1])
+    return any(one.encode("utf-8", "surrogatepass") in data for one in forms)
 
 
 _WIRE: Final = ("request", "response", "error")

@@ -127,6 +127,8 @@ class Closing:
         return record
 
     def _change(self, scope: str, change: JsonObject, cited: Cited) -> None:
+        if change.get("source") == "replay":
+            cited = self._state.cited(self._state.papers(["replay/events.jsonl"]))
         record = Record("state_change", self._new("sc"), cited, rule="change_of_file", narrow=True)
         kind = change.get("change_type", change.get("type", change.get("operation")))
         record.say_or_miss("path", change.get("path"))

@@ -9,7 +9,7 @@ SEM: Final = "sem/0.1"
 SPECIFICATION: Final = "agentprov-prov/0.1"
 VOCABULARY: Final = "0.2.0"
 ADAPTER: Final = "otel2traj-attempt"
-ADAPTER_VERSION: Final = "1.1.0"
+ADAPTER_VERSION: Final = "1.2.0"
 
 APV: Final = "https://w3id.org/agentprov/ns#"
 EXEC: Final = "https://w3id.org/agentprov/exec/"
