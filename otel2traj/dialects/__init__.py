@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ..messages.nested import RepeatedKeys
+from ..messages.represented import is_represented
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Classified, Reading, Role
 from ..registry import Registry
@@ -67,6 +68,7 @@ from .otel_mcp import OTEL_MCP
 from .plugins import find
 from .pydantic_ai import PYDANTIC_AI
 from .repeated import keep_repeated, tell_repeated
+from .represented import unrepresent
 from .semantic_kernel import SEMANTIC_KERNEL
 from .spring_ai import SPRING_AI
 from .strands import STRANDS_LATEST, STRANDS_LEGACY
@@ -254,6 +256,8 @@ def read(span: SpanRecord, logs: Sequence[LogRecord] = (), seen: Sequence[Seen] 
             fill_from_logs(reading, span, logs, known().logs)
     tell_repeated(reading, repeated, span.ref, span.span_id)
     keep_repeated(reading, span)
+    if reading.text is not None and is_represented(reading.text):
+        unrepresent(reading)
     return reading
 
 

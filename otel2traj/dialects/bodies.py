@@ -107,11 +107,26 @@ def _answers(body: JsonObject) -> tuple[list[Message], bool]:
         return read_message(output["message"], "assistant"), False
     if isinstance(body.get("replies"), list):
         return read_messages(body["replies"], "assistant"), len(body["replies"]) > 1
+    if "thought" in body and "content" in body:
+        return read_message(_create_result(body), "assistant"), False
     if any(key in body for key in ("content", "tool_calls", "parts", "message", "role", "text")):
         return read_message(body, "assistant"), False
     if isinstance(body.get("output_text"), str):
         return read_message(body["output_text"], "assistant"), False
     return [], False
+
+
+def _create_result(body: JsonObject) -> JsonObject:
+    """AutoGen's answer as a chat message. Beside calls, which stand in place of the content, the thought is the text
+    that the model gave with them; beside a text it is the reasoning before it.
+
+    https://github.com/microsoft/autogen/blob/python-v0.7.5/python/packages/autogen-core/src/autogen_core/models/_types.py
+    """
+    content = body["content"]
+    if not isinstance(content, list):
+        return {"role": "assistant", "content": content, "reasoning_content": body["thought"]}
+    calls = [{"id": c.get("id"), "type": "function", "function": c} for c in content if isinstance(c, dict)]
+    return {"role": "assistant", "content": body["thought"], "tool_calls": calls}
 
 
 def _choice(item: JsonObject) -> list[Message]:

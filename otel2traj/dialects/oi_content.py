@@ -161,10 +161,16 @@ def read_response_body(draft: Draft, body: JsonValue) -> None:
     if not draft.reading.has_output():
         for name in ("text", "tool_calls", "other_parts", "choices"):
             draft.put(name, getattr(said, name))
+    elif draft.reading.tool_calls and _ids(draft.reading.tool_calls) == _ids(said.tool_calls):
+        draft.put("text", said.text)
     for name in ("response_id", "response_model", "finish_reason", "reasoning", "refusal"):
         draft.put(name, getattr(said, name))
     draft.put_usage(said.usage)
     _complete_calls(draft.reading.tool_calls, said.tool_calls)
+
+
+def _ids(calls: list[ToolCall] | None) -> list[str | None]:
+    return [call.id for call in calls or ()]
 
 
 def _complete_calls(calls: list[ToolCall] | None, others: list[ToolCall] | None) -> None:

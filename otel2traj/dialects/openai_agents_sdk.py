@@ -5,15 +5,15 @@ https://github.com/open-telemetry/opentelemetry-python-contrib/tree/opentelemetr
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from ..canonical import JsonObject, JsonValue
 from ..messages import Message, PartKind
 from ..messages.answer import output_of
-from ..messages.nested import MAX_REPR, decode, decode_repr
+from ..messages.nested import decode, decode_repr
 from ..messages.reader import read_message, read_messages
+from ..messages.represented import represented
 from ..model.evidence import LogRecord, SpanRecord
 from ..model.reading import Role
 from .base import Marks
@@ -82,22 +82,8 @@ def unrepr(text: str) -> JsonObject | None:
     if text.startswith("{'"):
         found = decode_repr(text)
         return found if isinstance(found, dict) and isinstance(found.get("type"), str) else None
-    if not text.startswith("Response") or not text.endswith(")") or len(text) > MAX_REPR:
-        return None
-    try:
-        tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None
-    if not isinstance(tree, ast.Call) or tree.args or not isinstance(tree.func, ast.Name):
-        return None
-    item: JsonObject = {}
-    for keyword in tree.keywords:
-        try:
-            if keyword.arg is not None:
-                item[keyword.arg] = ast.literal_eval(keyword.value)
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            continue
-    return item if isinstance(item.get("type"), str) else None
+    item = represented(text)
+    return item if isinstance(item, dict) and isinstance(item.get("type"), str) else None
 
 
 OPENAI_AGENTS_SDK = OpenAIAgentsSdk()

@@ -14,7 +14,7 @@ from ..model.reading import Role
 from .base import Marks
 from .draft import Draft
 from .kit import STATUS_ERROR, SpanDialect
-from .oi_content import read_model, read_tool, read_whole
+from .oi_content import read_model, read_tool, read_whole, visible
 from .table import AttributeTable, UsageKeys
 
 SOURCE: Final = (
@@ -126,6 +126,9 @@ class OpenInference(SpanDialect):
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         if draft.role is Role.MODEL_CALL:
             read_model(draft)
+            if span.status_code != STATUS_ERROR and not draft.reading.has_output():
+                plain = draft.json("output.value")
+                draft.put("text", plain if isinstance(plain, str) and visible(plain) else None)
         elif draft.role is Role.TOOL_EXECUTION:
             read_tool(draft)
             draft.put("tool_name", string(span.attributes.get("tool.name")))
