@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from .. import dialects
 from ..anyvalue import LazyAttributes, OddAttributes
@@ -13,6 +13,9 @@ from ..model.heads import Part, Recorder, SpanHead
 from ..model.reading import Role
 from .archive import Archive
 from .readings import Readings
+
+_NAMED: Final = 5
+"""Span ids that one notice names."""
 
 
 def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecord, source: Source) -> None:
@@ -59,6 +62,11 @@ def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecor
     index.otel[key] = head
     if head.role is Role.MODEL_CALL or head.role is Role.TOOL_EXECUTION:
         readings.take(head, span, known)
+        index.no_steps.pop(key, None)
+    else:
+        word = dialects.step_word(span.attributes)
+        if word is not None:
+            index.no_steps[key] = word, source.path
     if found.role is not None:
         index.scopes.setdefault((span.scope_name, span.scope_version), source.path)
     if found.log_key is not None:
@@ -76,6 +84,18 @@ def add_span(index: Index, archive: Archive, readings: Readings, span: SpanRecor
                 span.ref.line,
             )
         )
+
+
+def no_steps(index: Index) -> Iterator[Notice]:
+    """One notice for each file and word: spans that say they are steps, which their dialects read as none: copies of
+    others, halves of a stream, wrappers without a call of their own."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for (_, span_id), (word, path) in sorted(index.no_steps.items()):
+        groups.setdefault((path, word), []).append(span_id)
+    for (path, word), ids in groups.items():
+        named = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
+        message = f"{len(ids)} spans say {word} and tell of no step of their own, as their dialects read them: {named}"
+        yield Notice("no_step", message, path, lossy=False)
 
 
 def _look_at(index: Index, record: SpanRecord | LogRecord, what: str) -> None:

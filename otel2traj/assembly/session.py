@@ -24,6 +24,7 @@ from .documents import Documents, read_documents
 from .enclosed_calls import find_enclosed_calls
 from .ends import read_ends
 from .graph_nodes import GraphNodes
+from .index_otel import no_steps
 from .indexing import Progress, index_attempt
 from .loose_logs import notices_of, place_loose_logs
 from .plan import Plan, plan_steps
@@ -90,7 +91,7 @@ class BuildSession:
             self._refuse_nothing()
             left = place_loose_logs(self.archive, self.index)
             self.readings.complete()
-            self.index.notices.extend(notices_of(left, self.index))
+            self.index.notices += [*notices_of(left, self.index), *no_steps(self.index)]
             find_enclosed_calls(self.index)
             self._nodes = self._graph_nodes()
             self._told_inputs = {

@@ -69,6 +69,8 @@ CODES: Final[dict[str, str]] = {
     "truncated_content": "A recorded value was cut by a limit before it was recorded.",
     "truncated_record": "The interceptor recorded only the beginning of a body.",
     "unfinished_span": "A span began and its end was never recorded.",
+    "no_step": "Spans say by a convention's word that they are model calls or executions, and their dialects read them"
+    " as none: a copy of others, a half of a stream, a wrapper without a call of its own.",
     "unjoined_wire_call": "No identifier joins a wire call to a model span.",
     "unknown_input": "No identifier tells which Input a step or a file change belongs to.",
     "unknown_operation": "A span holds a model's answer under an operation that no dialect knows; it is no step.",

@@ -28,7 +28,7 @@ from .draft import Draft
 from .exceptions import put_exception
 from .front import Front, Seen, fold
 from .gemini_cli import GEMINI_CLI, GEMINI_CLI_LOGS
-from .generic import GENERIC, likeness
+from .generic import GENERIC, likeness, step_word
 from .github_copilot import GITHUB_COPILOT
 from .google_adk import GOOGLE_ADK_V1, GOOGLE_ADK_V2
 from .haystack import HAYSTACK
@@ -104,6 +104,7 @@ __all__ = [
     "likeness",
     "read",
     "recognise",
+    "step_word",
     "unmapped_keys",
     "untested",
 ]

@@ -113,6 +113,23 @@ def is_tool(attributes: Mapping[str, Any]) -> bool:
     return _first(attributes, NAME) is not None and _first(attributes, (*CALL_ID, *TAKEN)) is not None
 
 
+STEP_WORDS: Final[dict[str, frozenset[str]]] = {
+    "gen_ai.operation.name": frozenset(("chat", "text_completion", "generate_content", "execute_tool")),
+    "openinference.span.kind": frozenset(("LLM", "TOOL")),
+    "traceloop.span.kind": frozenset(("tool",)),
+}
+"""The words by which the conventions say that a span is a model call or a tool execution."""
+
+
+def step_word(attributes: Mapping[str, Any]) -> str | None:
+    """The word by which a span says that it is a step, with its attribute."""
+    for key, words in STEP_WORDS.items():
+        word = attributes.get(key)
+        if isinstance(word, str) and word in words:
+            return f"{key}={word}"
+    return None
+
+
 def likeness(attributes: Mapping[str, Any]) -> str | None:
     """What a span looks like that no dialect gives a role: `model` where it holds a model's answer, `tool` where it has
     names of tools."""

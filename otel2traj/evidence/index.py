@@ -54,6 +54,8 @@ class Index:
         """Requests for permission by the key of the ACP tool call that they ask for."""
         self.scopes: dict[tuple[str, str], str] = {}
         """The first source of each (scope name, scope version) of the recognised spans."""
+        self.no_steps: dict[tuple[str, str], tuple[str, str]] = {}
+        """The word by which a span says that it is a step, of those that are read as none, and its file."""
         self.notices: list[Notice] = []
         self.counts: Counter[str] = Counter()
         self._by_span_id: dict[str, list[SpanHead]] = {}
