@@ -113,14 +113,18 @@ def validate(
     document, unreadable = (None, []) if prov is None else _structure.parse(prov)
     sems_given = [list(sem) for sem in sems]
     last = _derived_again(prov, document, aer, sems_given, again)
-    results = [not_run("1", "no AER was given") if aer is None else passed_or_failed("1", validate_aer(aer))]
+    results = [not_run("1", "no AER was given")]
+    others = [] if aer is None else _aer.remarks(aer)
+    if aer is not None:
+        results = [passed_or_failed("1", validate_aer(aer), others)]
     index: AerIndex | None = None
     if aer is not None:
         try:
             index = AerIndex(aer)
         except EvidenceError:
             index = None  # tier 1 has said so
-    no_aer = "no AER was given" if aer is None else "the AER is malformed: see tier 1"
+    malformed = "the AER is malformed: see tier 1" if not others else "the AER is not in the form that is read here"
+    no_aer = "no AER was given" if aer is None else malformed
     if aer is not None and document is not None and not is_ours(document):
         results[0] = _not_about(results[0])
     if not sems_given or index is None:
@@ -165,10 +169,15 @@ def _derived_again(
 ) -> TierResult:
     if aer is None:
         return not_run("6", "no AER was given")
-    findings = other_version(aer, f"otel2traj {__version__}")
+    others = bool(_aer.remarks(aer))
+    if others and not _is_read(aer):
+        return not_run("6", "made by another adapter, in a form that is not read here")
+    findings = [] if others else other_version(aer, f"otel2traj {__version__}")
     findings += validate_derivation(document, aer, sems, data)
     remarks = []
-    if again is None:
+    if others:
+        remarks.append("the AER was not derived again: made by another adapter, which is not at hand")
+    elif again is None:
         remarks.append("the AER was not derived again: no evidence was given")
     else:
         try:
@@ -176,6 +185,14 @@ def _derived_again(
         except Otel2TrajError as err:
             findings.append(Finding("derivation.impossible", f"from the evidence: {type(err).__name__}: {err}"))
     return passed_or_failed("6", findings, remarks)
+
+
+def _is_read(aer: Sequence[bytes]) -> bool:
+    try:
+        AerIndex(aer)
+    except EvidenceError:
+        return False
+    return True
 
 
 def _round(prov: bytes, document: JsonObject) -> TierResult:

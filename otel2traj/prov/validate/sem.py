@@ -12,7 +12,7 @@ from ...model.unknown import EvidenceClass
 from .. import versions
 from ..rules import catalogue
 from ..sem import INTEGRITY, OUTCOMES, PROFILES, ROLES
-from .aer import _is_canonical
+from .aer import is_canonical
 from .resolve import AerIndex
 
 RULES: Final = {
@@ -48,7 +48,7 @@ def validate_sem(lines: Iterable[bytes], aer: AerIndex) -> list[Finding]:
             say("sem.json", "not a JSON object", f"line {number}")
         else:
             place = str(record.get("id", f"line {number}"))
-            if not _is_canonical(record, line):
+            if not is_canonical(record, line):
                 say("sem.canonical", "not the RFC 8785 form with one LF", place)
             kind = record.get("kind")
             if sealed:
