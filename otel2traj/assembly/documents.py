@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue, dumps
-from ..model.evidence import Notice
+from ..model.evidence import Notice, SourceKind
 from ..model.heads import SpanHead
 from ..pairing.inputs import InputKeys
 from ..readers.attempt import Attempt, InputFolder, Layout
@@ -17,6 +17,7 @@ from .unsaid import beside
 _RESULT: Final = ("status", "error", "exit_code", "signal")
 _OF_RUN: Final = ("schema", "run_id", "agent_id", "source_revision", "profile", "binding", "runtime", *_RESULT)
 _OF_INPUT: Final = ("run_id", "case_id", "input_id", "index", "payload_type", "payload", "schema_version")
+_TOLD_BY_EVENTS: Final = ("initialize", "session", "prompt_completed")
 _OF_REQUEST: Final = ("schema", "run_id", "observation_context", "session_id", "agent_id", "framework")
 
 
@@ -136,8 +137,9 @@ def _input(archive: Archive, attempt: Attempt, folder: InputFolder) -> tuple[Inp
         record.prompt = given["payload"]
     elif "input" in request:
         record.prompt = request["input"]
-    else:
-        record.prompt = archive.document(f"{base}/mapped-input.json")
+    mapped = archive.document(f"{base}/mapped-input.json")
+    if "payload" not in given and "input" not in request:
+        record.prompt = mapped
     result = archive.document(f"{base}/result.json")
     record.result = result if isinstance(result, dict) else None
     record.session_id = _text(request.get("session_id"))
@@ -151,6 +153,9 @@ def _input(archive: Archive, attempt: Attempt, folder: InputFolder) -> tuple[Inp
         "file_evidence": beside(
             _object(archive, f"{base}/file-evidence.json"), "schema_version", "complete", "changes"
         ),
+        "mapped_input": None if mapped == record.prompt else mapped,
+        "submission": _submission(archive, base, record.result),
+        "acp_summary": _acp_summary(archive, folder),
     }
     record.recorded = {name: members for name, members in told.items() if members}
     if result is None and attempt.layout is not Layout.BARE:
@@ -158,6 +163,24 @@ def _input(archive: Archive, attempt: Attempt, folder: InputFolder) -> tuple[Inp
             Notice("missing_result", f"Input {folder.ordinal} has no readable result.json", base, lossy=True)
         )
     return record, _text(context.get("case_id")) or _text(given.get("case_id"))
+
+
+def _submission(archive: Archive, base: str, result: JsonObject | None) -> JsonObject:
+    """What the harness handed in for an Input, but for what its result and the state of its record say too."""
+    handed = _object(archive, f"{base}/submission.json")
+    status = handed.get("status")
+    known = {"status": result.get("status"), "output": result.get("output")} if result is not None else {}
+    known["capture_status"] = archive.document(f"{base}/capture-status.json")
+    same = [key for key, value in known.items() if key in handed and handed[key] == value]
+    if known.get("status") == "succeeded" and status == "completed":
+        same.append("status")
+    return beside(handed, *same)
+
+
+def _acp_summary(archive: Archive, folder: InputFolder) -> JsonObject:
+    """What an ACP client counted of an Input; the rest of its summary says again what its events tell, if there are."""
+    events = any(source.ordinal == folder.ordinal for source in archive.attempt.of(SourceKind.ACP))
+    return beside(_object(archive, f"{folder.path}/acp-summary.json"), *(_TOLD_BY_EVENTS if events else ()))
 
 
 def _capture(archive: Archive, path: str) -> JsonObject:

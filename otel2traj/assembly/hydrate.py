@@ -15,14 +15,17 @@ from ..model.heads import Part, Recorder, SpanHead, WireHead
 from ..model.reading import ModelRequest, ModelResponse, Reading
 from ..model.session import SessionRecord
 from ..providers import provider_for
+from ..readers.abb import CARRIED
 from ..readers.histories import Body
 from .acp import read_acp
 from .archive import Archive
 from .combine import combine
 from .framework import read_dump, read_framework
+from .unsaid import beside
 
 _BESIDE_BODIES = ("model", "source_model", "purpose", "native_purpose")
 """What a step takes of a wire record beside its body."""
+_OF_A_CALL = (*_BESIDE_BODIES, "error", "error_code", "error_stage", "local_status", "upstream_status")
 
 
 class WireBodies:
@@ -48,6 +51,12 @@ class WireBodies:
         if head.error is not None:
             self.error_data = archive.fetch_abb(head.error).data
         self.provider = provider_for(head.path, self.request_body.value, self.response_body.value)
+
+    def unnamed(self) -> JsonObject:
+        """What the wire records hold under names that nobody knows, by side."""
+        sides = {"request": self.request_data, "response": self.response_data, "error": self.error_data or {}}
+        left = {side: beside(data, "payload", *_OF_A_CALL, *CARRIED) for side, data in sides.items()}
+        return {side: members for side, members in left.items() if members}
 
     def size(self, head: WireHead) -> int:
         """Recorded bytes that it holds and no other does, about."""

@@ -71,6 +71,9 @@ class ModelStepReader:
         heard = call.wire is not None and call.wire.response is not None
         extra = {key: reading.extra[key] for key in sorted(reading.extra) if key not in _ELSEWHERE}
         parts.recorded = {key: extra[key] for key in extra if not (key == "output" and heard)}
+        unnamed = {} if call.wire is None else self._readings.bodies(call.wire).unnamed()
+        if unnamed:
+            parts.recorded["wire"] = unnamed
         parts.notices.extend(reading.notices)
         parts.purpose = parts.purpose or reading.purpose
         parts.response_id = reading.response_id

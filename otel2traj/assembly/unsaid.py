@@ -6,9 +6,13 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from ..canonical import JsonObject, JsonValue
+from ..readers.abb import CARRIED
 
 Said = Mapping[str, Collection[JsonValue]]
 """The values that say nothing new, by the member they stand under."""
+
+_READ: Final = frozenset(("call_id", "truncated"))
+"""Of what a wire record says of a call beside its bodies, what a trajectory always shows."""
 
 LEFT_OUT: Final = (
     (".*", r".* /(schema|schema_version|run_id|source|event|timestamp|time_ms)$",
@@ -18,8 +22,8 @@ LEFT_OUT: Final = (
     (r"case\.json|input\.json", r".* /(inputs/\d+/)?(index|payload_type)$",
      "the place of an Input and the kind of its payload, which both show"),
     (r"request\.json", r".* /session_id$", "by which a wire call finds its Input"),
-    (r"(submission|acp-summary|mapped-input|baseline)\.json", "",
-     "files that say again what the other files of an Input say; they are not read"),
+    (r"acp-summary\.json", r" /(initialize|session|prompt_completed)\b", "what the events of the client tell"),
+    (r"baseline\.json", "", "the workspace before the run is not read: the events tell what changed"),
     (r"replay/manifest\.json", r".* /(?!status|warnings)", "how the recorder of the replay was set"),
     (r"replay/events\.jsonl", r".* /(sequence|reason)$", "the order of the events; their boundaries are Inputs"),
     (r"framework\.jsonl", r"chain ", "spans around calls say who acts; what they carry the calls themselves tell"),
@@ -35,12 +39,12 @@ LEFT_OUT: Final = (
     (r"otel\.jsonl", r"span /data/(start|end)_time", "times, which are recorded twice"),
     (r"otel\.jsonl", r"span /data/attributes/(abb\.(kind|\w+_id)|gen_ai\.operation\.name)$",
      "the kind of the span and identifiers; `otel2traj info` counts the attributes that no dialect reads"),
-    (r"network\.jsonl", r"(llm_request|llm_response|llm_error) /data/(?!payload|error|call_id|purpose|truncated)",
-     "how the interceptor carried a call: hosts, routes, sizes, and its own copies of the bodies"),
+    (r"network\.jsonl", rf"(llm_request|llm_response|llm_error) /data/({'|'.join(sorted(CARRIED - _READ))})\b",
+     "how the interceptor carried a call: hosts, routes, sizes, latency, and its own copies of the bodies"),
     (r"network\.jsonl", r"(llm_response|llm_error) /data/purpose$", "said again by the request"),
     (r"network\.jsonl", r"(llm_chunk|interceptor_\w+|tool_\w+|model_auxiliary_\w+) ",
      "pieces of a body that the response has whole, and traffic that is no model call: counted"),
-    (r"network\.jsonl", r"observation_error /data/(?!error)", "how the interceptor carried the call"),
+    (r"network\.jsonl", rf"observation_error /data/({'|'.join(sorted(CARRIED))})\b", "how the interceptor carried it"),
     (r"acp-events\.jsonl", r"session_update /data/update/sessionUpdate$", "which kind of update it is"),
 )  # fmt: skip
 """What is left out: file and `event place` of the member, each as a pattern, and why."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ..canonical import JsonError, JsonObject, beyond_limits, key_ends, loads_tolerant, repeated_key_of
+from ..canonical import JsonError, JsonObject, beyond_limits, key_ends, loads, loads_tolerant, repeated_key_of
 from ..model.evidence import AbbRecord, EvidenceRef, Notice, Source
 from ..timestamps import parse_ns
 from .histories import Body, Histories
@@ -42,6 +42,31 @@ _RECENT_BYTES: Final = 4 << 20
 _DAMAGE: Final = (msgspec.DecodeError, msgspec.ValidationError, RecursionError)
 
 
+CARRIED: Final = frozenset(
+    (
+        "agent_id", "case_id", "input_id", "attempt_id", "run_id", "call_id", "mode", "event",
+        "route_id", "method", "provider", "framework_span_id", "traceparent", "url", "host", "path", "source",
+        "source_host", "source_port", "source_path", "source_transport", "target_host", "target_port", "target_path",
+        "request_kind",
+        "source_payload", "source_raw_body", "client_payload", "raw_body", "content_type", "encoding", "body_bytes",
+        "status", "latency_ms", "streaming", "truncated", "redacted", "decode_status", "purpose_evidence",
+        "native_session_id", "native_call_id", "native_response_id", "native_turn_id",
+    )
+)  # fmt: skip
+"""Members by which the record of a model call says whose call it is, how it was carried, and the bodies once more."""
+
+
+@lru_cache(maxsize=64)
+def _whole_but(members: Members, payload: Any) -> msgspec.json.Decoder[Any]:
+    """`_partial`, which refuses a record with a member that is neither named nor one of those that are `CARRIED`."""
+    fields: list[Any] = [(name, Any, msgspec.UNSET) for name in members]
+    fields.append(("payload", payload, msgspec.UNSET))
+    fields += [(name, msgspec.Raw, msgspec.UNSET) for name in sorted(CARRIED.difference(members))]
+    data = msgspec.defstruct("Data", fields, forbid_unknown_fields=True)
+    envelope = msgspec.defstruct("Envelope", [("data", data, msgspec.field(default_factory=data))], bases=(_Envelope,))
+    return msgspec.json.Decoder(envelope)
+
+
 @lru_cache(maxsize=64)
 def _partial(members: Members, payload: Any = None) -> msgspec.json.Decoder[Any]:
     """Decodes only these members of `data`, and `payload` in the form that is given."""
@@ -57,6 +82,10 @@ class _Data(msgspec.Struct):
     data: msgspec.Raw
 
 
+class _Every(msgspec.Struct):
+    data: dict[str, msgspec.Raw] = {}
+
+
 class _Payload(msgspec.Struct):
     payload: msgspec.Raw
 
@@ -65,6 +94,7 @@ class _PayloadOf(msgspec.Struct):
     data: _Payload
 
 
+_EVERY: Final = msgspec.json.Decoder(_Every)
 _WITH_DATA: Final = msgspec.json.Decoder(_Data)
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw] | None)
 _WITH_PAYLOAD: Final = msgspec.json.Decoder(_PayloadOf)
@@ -123,11 +153,11 @@ class AbbFile:
         return self._again(ref, None, None)[0]
 
     def fetch_request(self, ref: EvidenceRef, members: Members = ()) -> tuple[AbbRecord, Body, list[Notice]]:
-        """The members of a record's `data` that are named, and its `payload` apart, whose history shares its entries
-        with those read before. With the repairs that the record needed."""
+        """The members of a record's `data` that are named, those that nobody knows, and its `payload` apart, whose
+        history shares its entries with those read before. With the repairs that the record needed."""
         raw = self.raw(ref)
         try:
-            found = _partial(members, msgspec.Raw).decode(raw)
+            found, more = _told(raw, members, msgspec.Raw)
             body = Body()
             if found.data.payload is not msgspec.UNSET:
                 payload = _MEMBERS.decode(found.data.payload)
@@ -136,7 +166,7 @@ class AbbFile:
         except (*_DAMAGE, JsonError):
             record, notices = self._again(ref, None, None)
             return record, Body(record.data.get("payload")), notices
-        return _record(found, ref, members), body, []
+        return _record(found, ref, members, more), body, []
 
     def fetch_response(self, ref: EvidenceRef, members: Members = ()) -> tuple[AbbRecord, Body, list[Notice]]:
         """The same of a body that has no history."""
@@ -147,9 +177,9 @@ class AbbFile:
         raw = self.raw(ref)
         if members is not None:
             try:
-                found = _partial(members, payload).decode(raw)
-                return _record(found, ref, (*members, "payload")), []
-            except _DAMAGE:
+                found, more = _told(raw, members, payload)
+                return _record(found, ref, (*members, "payload"), more), []
+            except (*_DAMAGE, JsonError):
                 pass
         items = list(_read(Line(ref.line or 0, ref.offset, raw, True), self.source.path))
         notices = [item for item in items if isinstance(item, Notice)]
@@ -175,11 +205,24 @@ class AbbFile:
             self._inflated.close()
 
 
-def _record(found: Any, ref: EvidenceRef, members: Members | None) -> AbbRecord:
+def _told(raw: bytes, members: Members, payload: Any) -> tuple[Any, JsonObject]:
+    """A record with these members of its `data`, and those members that nobody knows."""
+    try:
+        return _whole_but(members, payload).decode(raw), {}
+    except msgspec.ValidationError:
+        found = _partial(members, payload).decode(raw)
+    more = _EVERY.decode(raw).data
+    return found, {
+        name: loads(bytes(value)) for name, value in more.items() if name not in (*members, "payload", *CARRIED)
+    }
+
+
+def _record(found: Any, ref: EvidenceRef, members: Members | None, more: JsonObject | None = None) -> AbbRecord:
     if members is None:
         data = found.data
     else:
         data = {name: value for name in members if (value := getattr(found.data, name)) is not msgspec.UNSET}
+        data.update(more or {})
     return AbbRecord(found.event, parse_ns(found.timestamp), found.timestamp, data, ref, found.source, found.run_id)
 
 

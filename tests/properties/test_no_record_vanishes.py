@@ -36,9 +36,15 @@ def wire(attempt: AttemptFactory) -> None:
     attempt.request("c1", 1, span="m1", truncated=False, **carried)
     attempt.event(WIRE, "llm_chunk", 1.05, {"call_id": "c1", "sequence": 1, "upstream_bytes": 3}, "interceptor")
     answer = chat_response(calls=[("t1", "search", '{"q": "x"}')])
-    attempt.response("c1", 1.1, answer, framework_span_id="m1", latency_ms=10.3, raw_body="{}", **carried)
-    attempt.request("c2", 3, **carried)
-    failed = {"error": "broken", "error_code": "transport_error", "error_stage": "upstream", "local_status": 502}
+    attempt.response("c1", 1.1, answer, framework_span_id="m1", latency_ms=10.3, raw_body="{}", new=1, **carried)
+    attempt.request("c2", 3, cache={"hit": 1}, **carried)
+    failed = {
+        "error": "broken",
+        "error_code": "transport_error",
+        "error_stage": "upstream",
+        "local_status": 502,
+        "n": 1,
+    }
     attempt.event(WIRE, "llm_error", 3.1, {"call_id": "c2", "path": "/v1/chat/completions", **failed}, "interceptor")
     attempt.event(WIRE, "tool_request", 4, {"call_id": "x", "path": "/s"}, "interceptor")
     attempt.event(WIRE, "observation_error", 4, {"error": "e", "error_code": "oc", "host": "h"}, "interceptor")
@@ -117,6 +123,13 @@ def acp(attempt: AttemptFactory) -> None:
     update("tool_call_update", toolCallId="t1", status="failed", new={"x": 1})
     event("file_read", path="a", line=None, content="alpha")
     event("prompt_completed", stopReason="end_turn", new=1)
+    counted = {
+        "coverage": "protocol_events",
+        "tool_calls": 1,
+        "incomplete_tools": ["t1"],
+        "session": {"sessionId": "s"},
+    }
+    attempt.line("steps/0001/acp-summary.json", json.dumps(counted).encode())
 
 
 def replay(attempt: AttemptFactory) -> None:
@@ -133,6 +146,7 @@ def replay(attempt: AttemptFactory) -> None:
         attempt.line("replay/events.jsonl", json.dumps({**event, "partial": False}).encode())
     manifest = {"schema": "abb.workspace-replay.v1", "status": "partial", "warnings": ["w"], "poll_interval_ms": 250}
     attempt.line("replay/manifest.json", json.dumps(manifest).encode())
+    attempt.line("replay/baseline.json", json.dumps({"time_ms": 1, "entries": {"a": entry}}).encode())
 
 
 def documents(root: Path) -> None:
@@ -158,7 +172,11 @@ def documents(root: Path) -> None:
             "logs": {"status": "partial", "reasons": ["r"]}, "traces": {"status": "complete", "reasons": []}
         },
         "steps/0001/file-evidence.json": {"complete": True, "scope": "container", "reason": "why", "changes": [change]},
-        "steps/0001/submission.json": {"status": "completed"},
+        "steps/0001/submission.json": {
+            "status": "timeout", "output": "late", "error": {"type": "T"}, "extensions": {"trace_evidence": [1]},
+            "capture_status": {"logs": {"status": "failed", "reasons": ["r"]}},
+        },
+        "steps/0001/mapped-input.json": {"asked": "go, in other words"},
     }  # fmt: skip
     for path, document in told.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
