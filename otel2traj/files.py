@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, TypeVar, cast
 
 from .errors import WriteError
 
@@ -20,6 +22,9 @@ PREFIX: Final = ".otel2traj-"
 
 _BUFFER: Final = 1 << 16
 _STREAMS: Final = ("/dev/", "/proc/self/fd/")
+_DESCRIPTOR: Final = re.compile(r"/dev/(stdout|stderr)|(?:/dev|/proc/self)/fd/([0-9]{1,6})")
+
+T = TypeVar("T")
 
 
 class _Out:
@@ -30,14 +35,19 @@ class _Out:
         self._name = name
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self._stream, name)
+        found = getattr(self._stream, name)
+        return partial(self._told, found) if callable(found) else found
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self._stream)
 
     def write(self, data: bytes) -> int:
+        return self._told(self._stream.write, data)
+
+    def _told(self, do: Callable[..., T], *given: object) -> T:
+        """Every call may write what a buffer holds: a seek does."""
         try:
-            return self._stream.write(data)
+            return do(*given)
         except OSError as err:
             raise cannot_write(self._name, err) from err
 
@@ -111,16 +121,24 @@ def _keep_mode(file: Path, stream: BinaryIO) -> None:
 
 def _through(file: Path) -> Iterator[BinaryIO]:
     with tempfile.TemporaryFile() as held:
-        yield cast(BinaryIO, held)
+        yield cast(BinaryIO, _Out(cast(BinaryIO, held), str(file)))
         held.seek(0)
         try:
-            descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
-            with os.fdopen(descriptor, "wb") as out:
+            with os.fdopen(_opened(file), "wb") as out:
                 shutil.copyfileobj(held, out)
         except BrokenPipeError:
             raise
         except OSError as err:
             raise cannot_write(str(file), err) from err
+
+
+def _opened(file: Path) -> int:
+    """A stream to write to. A descriptor of this process is taken as it is, not opened anew by its name, so that one
+    that can only be read, or is a socket, stays that. Raises `OSError`."""
+    named = _DESCRIPTOR.fullmatch(str(file))
+    if named is None:
+        return os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+    return os.dup({"stdout": 1, "stderr": 2}.get(named[1]) or int(named[2]))
 
 
 @contextmanager

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -86,6 +89,42 @@ def test_a_full_disk_is_no_failed_build(attempt: Path, tmp_path: Path, monkeypat
         build_path(attempt, output=file)
     assert file.read_bytes() == before
     assert not list(tmp_path.glob(f"{PREFIX}*"))
+
+
+def test_a_limit_that_a_seek_meets_is_no_failed_build_either(attempt: Path, tmp_path: Path) -> None:
+    """A seek writes what the buffer holds; the file that stood is not replaced by one that says `failed`."""
+    good = tmp_path / "good.json"
+    good.write_text("good")
+    code = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "from otel2traj.cli import main\nmain()"
+    )
+    asked = [sys.executable, "-c", code, "build", str(attempt), "-o", str(good)]
+    run = subprocess.run(asked, capture_output=True, text=True)
+    assert (run.returncode, run.stderr.split("\n")[0]) == (3, "error: cannot write good.json: File too large")
+    assert good.read_text() == "good"
+
+
+@pytest.mark.parametrize("target", ["-", "/dev/stdout", "/proc/self/fd/1"])
+def test_a_closed_standard_output_is_told_and_no_file_gets_its_number(attempt: Path, target: str) -> None:
+    before = {path: path.read_bytes() for path in attempt.rglob("*") if path.is_file()}
+    asked = f'exec "{sys.executable}" -m otel2traj build "{attempt}" -o {target} >&-'
+    run = subprocess.run(["sh", "-c", asked], capture_output=True, text=True)
+    assert run.returncode == 3
+    assert "Bad file descriptor" in run.stderr
+    assert {path: path.read_bytes() for path in attempt.rglob("*") if path.is_file()} == before
+
+
+def test_a_socket_as_standard_output_is_written_through(attempt: Path) -> None:
+    ours, theirs = socket.socketpair()
+    asked = [sys.executable, "-m", "otel2traj", "build", str(attempt), "-o", "-"]
+    with ours, subprocess.Popen(asked, stdout=theirs, stderr=subprocess.DEVNULL) as run:
+        theirs.close()
+        told = b"".join(iter(lambda: ours.recv(1 << 16), b""))
+    assert run.returncode == 0
+    assert told.startswith(b'{\n"schema"')
+    assert told.endswith(b"}\n")
 
 
 def test_the_mode_of_a_file_is_kept(tmp_path: Path) -> None:
