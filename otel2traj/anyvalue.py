@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from .canonical import JsonError, JsonObject, JsonValue, loads, loads_tolerant
+from .canonical import JsonError, JsonObject, JsonValue, loads_evidence, loads_tolerant
 
 NOTHING: Final = Raw(b"{}")
 
@@ -321,7 +321,7 @@ def pairs_in(value: Iterable[Any]) -> Iterator[tuple[str, JsonValue]]:
 def _loaded(raw: Raw | bytes | memoryview) -> JsonValue:
     """One `AnyValue` as a JSON object; None where it cannot be decoded at all."""
     try:
-        return loads(memoryview(raw))
+        return loads_evidence(memoryview(raw))
     except JsonError:
         pass
     try:

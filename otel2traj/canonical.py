@@ -22,6 +22,8 @@ JsonValue = dict[str, Any] | list[Any] | str | int | float | bool | None
 
 MAX_DEPTH: Final = 512
 """Nesting beyond this is refused, as a nesting bomb, by every reader alike."""
+WRITTEN_DEPTH: Final = MAX_DEPTH + 64
+"""Nesting that is read of anything but evidence: what this project writes holds evidence some levels down."""
 MAX_DIGITS: Final = 4300
 """A number with more digits in a row is refused likewise."""
 
@@ -47,33 +49,46 @@ class JsonError(ValueError):
 
 
 def loads(data: bytes | bytearray | memoryview | str) -> JsonValue:
-    """Strict JSON within the limits, integers exact, last of equal keys wins. Raises `JsonError`."""
+    """Strict JSON, integers exact, last of equal keys wins, within the limits of files that this project writes.
+    Raises `JsonError`."""
+    return _loads(data, WRITTEN_DEPTH)
+
+
+def loads_evidence(data: bytes | bytearray | memoryview | str) -> JsonValue:
+    """The same within the limits of evidence. Raises `JsonError`."""
+    return _loads(data, MAX_DEPTH)
+
+
+def _loads(data: bytes | bytearray | memoryview | str, depth: int) -> JsonValue:
     try:
         value: JsonValue = _decode(data)
     except RecursionError as err:
-        raise JsonError(_TOO_DEEP) from err
+        raise JsonError(_too_deep(depth)) from err
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeEncodeError) as err:
         raise JsonError(str(err)) from err
-    beyond = beyond_limits(data)
+    beyond = beyond_limits(data, depth)
     if beyond is not None:
         raise JsonError(beyond)
     return value
 
 
-def beyond_limits(data: bytes | bytearray | memoryview | str) -> str | None:
-    """Which limit valid JSON exceeds, `MAX_DEPTH` or `MAX_DIGITS`; None for what every reading takes. Readers ask it of
+def beyond_limits(data: bytes | bytearray | memoryview | str, depth: int = MAX_DEPTH) -> str | None:
+    """Which limit valid JSON exceeds, `depth` or `MAX_DIGITS`; None for what every reading takes. Readers ask it of
     each record once, so that no later reading, from whatever depth of calls, can end otherwise. Costs half a nanosecond
     a byte, and five where there are more than a thousand brackets."""
     size = len(data)
-    if size <= 2 * MAX_DEPTH:
+    if size <= 2 * depth:
         return None
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
-    if len(raw.translate(None, _NO_BRACKETS)) > 2 * MAX_DEPTH and _deeper(raw):
-        return _TOO_DEEP
+    if len(raw.translate(None, _NO_BRACKETS)) > 2 * depth and _deeper(raw, depth):
+        return _too_deep(depth)
     return _TOO_LONG if _digits_beyond(raw) else None
 
 
-_TOO_DEEP: Final = f"nesting deeper than {MAX_DEPTH}"
+def _too_deep(depth: int) -> str:
+    return f"nesting deeper than {depth}"
+
+
 _TOO_LONG: Final = f"a number of more than {MAX_DIGITS} digits"
 
 
@@ -83,8 +98,8 @@ def _digits_beyond(raw: bytes) -> bool:
     return any(_TOO_MANY_DIGITS.search(piece) is not None for piece in _unescaped(raw).split(b'"')[::2])
 
 
-def _deeper(raw: bytes) -> bool:
-    """Whether brackets outside strings nest deeper than `MAX_DEPTH`; without recursion. Each round takes the innermost
+def _deeper(raw: bytes, depth: int) -> bool:
+    """Whether brackets outside strings nest deeper; without recursion. Each round takes the innermost
     pairs away."""
     left = b"".join(_unescaped(raw).translate(_SQUARE, _NO_STRUCTURE).split(b'"')[::2])
     rounds = 0
@@ -93,7 +108,7 @@ def _deeper(raw: bytes) -> bool:
         if len(shorter) == len(left):
             break
         left, rounds = shorter, rounds + 1
-    return rounds + max(accumulate(92 - byte for byte in left), default=0) > MAX_DEPTH
+    return rounds + max(accumulate(92 - byte for byte in left), default=0) > depth
 
 
 def _unescaped(raw: bytes) -> bytes:
@@ -139,14 +154,14 @@ def key_ends(value: JsonValue) -> int:
 _KEY_END: Final = b'":'
 
 
-def loads_tolerant(data: bytes | bytearray | memoryview) -> tuple[JsonValue, tuple[str, ...]]:
+def loads_tolerant(data: bytes | bytearray | memoryview, depth: int = MAX_DEPTH) -> tuple[JsonValue, tuple[str, ...]]:
     """JSON as clients really write it, and the names of the repairs that were needed (empty for clean input).
 
     Repairs: `byte-order-mark`, `invalid-utf-8`, `lone-surrogate`, `non-finite-number` (kept as the strings `NaN`,
     `Infinity`, `-Infinity`, the ProtoJSON spelling). Raises `JsonError` for everything else.
     """
     try:
-        return loads(data), ()
+        return _loads(data, depth), ()
     except JsonError:
         pass
     raw = bytes(data)
@@ -160,7 +175,7 @@ def loads_tolerant(data: bytes | bytearray | memoryview) -> tuple[JsonValue, tup
         text = raw.decode("utf-8", "replace")
         repairs.append("invalid-utf-8")
 
-    value = _repaired(text, repairs)
+    value = _repaired(text, repairs, depth)
     if "\\u" in text and _has_surrogate(value):
         repairs.append("lone-surrogate")
     return value, tuple(repairs)
@@ -170,14 +185,14 @@ def loads_text(text: str) -> JsonValue:
     """JSON inside a string of a record: strict, but for lone surrogates and numbers that are not finite, which clients
     write into such strings and which are kept as `loads_tolerant` keeps them. Raises `JsonError`."""
     try:
-        return loads(text)
+        return loads_evidence(text)
     except JsonError:
         if _REPAIRABLE.search(text) is None:
             raise
-    return _repaired(text, [])
+    return _repaired(text, [], MAX_DEPTH)
 
 
-def _repaired(text: str, repairs: list[str]) -> JsonValue:
+def _repaired(text: str, repairs: list[str], depth: int) -> JsonValue:
     def constant(word: str) -> str:
         if "non-finite-number" not in repairs:
             repairs.append("non-finite-number")
@@ -188,8 +203,8 @@ def _repaired(text: str, repairs: list[str]) -> JsonValue:
         return value if math.isfinite(value) else constant("Infinity" if value > 0 else "-Infinity")
 
     raw = text.encode("utf-8", "surrogatepass")
-    if _deeper(raw):
-        raise JsonError(_TOO_DEEP)
+    if _deeper(raw, depth):
+        raise JsonError(_too_deep(depth))
     if _digits_beyond(raw):
         raise JsonError(_TOO_LONG)
     try:

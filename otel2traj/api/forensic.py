@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Final
 from ..auditors.triage import RULES, Custom, diagnose
 from ..auditors.triage.custom import installed, load
 from ..auditors.triage.validity import check, looks_forensic
-from ..canonical import JsonError, JsonObject, loads, loads_tolerant
+from ..canonical import WRITTEN_DEPTH, JsonError, JsonObject, loads, loads_tolerant
 from ..errors import EvidenceError, Otel2TrajError, UsageError
 from ..files import whole
 from ..model.evidence import Source, SourceKind
@@ -147,7 +147,7 @@ def _transport(records: list[JsonObject], read_bytes: RecordBytes) -> str | None
 def is_forensic(path: Path) -> bool:
     """Whether a file is a forensic ledger, alone or under `task_result`, if perhaps a bad one."""
     try:
-        document, _ = loads_tolerant(path.read_bytes())
+        document, _ = loads_tolerant(path.read_bytes(), WRITTEN_DEPTH)
     except (JsonError, OSError):
         return False
     return looks_forensic(document) or (isinstance(document, dict) and looks_forensic(document.get("task_result")))

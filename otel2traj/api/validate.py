@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from ..canonical import JsonError, loads, loads_tolerant
+from ..canonical import WRITTEN_DEPTH, JsonError, loads, loads_tolerant
 from ..errors import EvidenceError, UsageError
 from ..model.finding import Finding, Severity
 from ..model.trajectory import SCHEMA as TRAJECTORY
@@ -36,7 +36,7 @@ def kind_of(path: Path) -> FileKind:
         if found is None and is_stored(path):  # told by its head alone: the rest may be damaged
             found = FileKind.TRAJECTORY
         if found is None:
-            found = _by_document(loads_tolerant(path.read_bytes())[0])
+            found = _by_document(loads_tolerant(path.read_bytes(), WRITTEN_DEPTH)[0])
     except OSError as err:
         raise EvidenceError(f"cannot read {path.name}: {err.strerror}", hint="give a saved file") from err
     except JsonError:

@@ -10,15 +10,16 @@ from pathlib import Path
 
 from ..auditors.trajectory import TrajectoryInvariants
 from ..auditors.trajectory_schema import document_findings
-from ..canonical import JsonError, JsonObject, loads_tolerant
+from ..canonical import WRITTEN_DEPTH, JsonError, JsonObject, loads_tolerant
 from ..model.finding import Finding
 from ..readers.attempt import safe_join
 from ..stored import replay
 
 
 def validate(path: Path, evidence: Path | None = None) -> list[Finding]:
-    """Findings on a saved trajectory; empty for a good one. `evidence` is the attempt directory that it was built from:
-    every digest in it is then taken again over the recorded bytes, and the whole file is built again and compared."""
+    """Findings on a saved trajectory; empty for a good one. `evidence` is the attempt directory, folder or file that it
+    was built from: every digest in it is then taken again over the recorded bytes, and the whole file is built again
+    and compared."""
     found = list(_trajectory(path))
     if evidence is None or any(finding.rule in ("json", "json-schema") for finding in found):
         return found
@@ -28,7 +29,7 @@ def validate(path: Path, evidence: Path | None = None) -> list[Finding]:
 
 def _trajectory(path: Path) -> Iterator[Finding]:
     try:
-        document, repairs = loads_tolerant(path.read_bytes())
+        document, repairs = loads_tolerant(path.read_bytes(), WRITTEN_DEPTH)
     except JsonError as err:
         yield Finding("json", str(err))
         return
@@ -47,12 +48,12 @@ def _trajectory(path: Path) -> Iterator[Finding]:
 
 def check_digests(path: Path, evidence: Path) -> Iterator[Finding]:
     """Every source digest and every record digest of a trajectory, taken again over the recorded bytes."""
-    document, _ = loads_tolerant(path.read_bytes())
+    document, _ = loads_tolerant(path.read_bytes(), WRITTEN_DEPTH)
     assert isinstance(document, dict)
     plain: dict[str, Path] = {}
     for number, source in enumerate(document.get("sources") or []):
         where = f"/sources/{number}"
-        file = safe_join(evidence, source["path"])
+        file = _source(evidence, source["path"])
         if file is None:
             yield Finding("source-exists", f"{source['path']} is not in the evidence", pointer=where)
         elif _digest(file) != source["sha256"]:
@@ -67,12 +68,19 @@ def check_digests(path: Path, evidence: Path) -> Iterator[Finding]:
                 yield Finding("record-digest", message, pointer=where)
 
 
+def _source(evidence: Path, name: str) -> Path | None:
+    """The file of a source, where it is there."""
+    if evidence.is_file():
+        return evidence if evidence.name == name else None
+    return safe_join(evidence, name)
+
+
 def built_again(path: Path, evidence: Path) -> Iterator[Finding]:
     """The file against what the evidence gives today, byte by byte, under the truncation limit of the environment."""
     from .build import build_path
 
     saved = path.read_bytes()
-    coverage = loads_tolerant(saved)[0]
+    coverage = loads_tolerant(saved, WRITTEN_DEPTH)[0]
     inferred = isinstance(coverage, dict) and "inferred_links" in (coverage.get("coverage") or {})
     with tempfile.TemporaryDirectory() as folder:
         made = build_path(evidence, output=Path(folder), inference=inferred)

@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 def validate(
     file: Annotated[Path, typer.Argument(help="A trajectory, ledger, forensic ledger, AER, SEM or PROV file.")],
     evidence: Annotated[
-        Path | None, typer.Option("--evidence", help="The attempt it was made from: derive again and compare.")
+        Path | None, typer.Option("--evidence", help="What it was made from: derive again and compare.")
     ] = None,
     aer: Annotated[Path | None, typer.Option("--aer", help="The AER of a SEM or a PROV document.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One finding a line, as JSON.")] = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 import threading
 from typing import Final, NamedTuple
@@ -170,7 +171,9 @@ def repr_fields(text: str) -> dict[str, str] | None:
 def _plain(value: object, depth: int = 0) -> bool:
     if depth > 60:
         return False
-    if value is None or isinstance(value, (str, int, float, bool)):
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if value is None or isinstance(value, (str, int, bool)):
         return True
     if isinstance(value, list):
         return all(_plain(item, depth + 1) for item in value)

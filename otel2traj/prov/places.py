@@ -11,7 +11,7 @@ import json
 from typing import Any, Final, Protocol
 
 from ..anyvalue import FIELDS, decode_any
-from ..canonical import JsonObject, canonical_bytes, loads_text, loads_tolerant
+from ..canonical import WRITTEN_DEPTH, JsonObject, canonical_bytes, loads_text, loads_tolerant
 
 Place = list[int | str]
 
@@ -53,7 +53,7 @@ class Range:
             return self.data[start : start + length].decode("utf-8", "surrogateescape")
         try:
             if not self._roots:
-                self._roots.append(loads_tolerant(self.data)[0])
+                self._roots.append(loads_tolerant(self.data, WRITTEN_DEPTH)[0])
             value = self._roots[0]
             for number, pointer in enumerate(place):
                 if number:

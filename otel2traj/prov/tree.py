@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from ..anyvalue import FIELDS
-from ..canonical import loads_text, loads_tolerant
+from ..canonical import WRITTEN_DEPTH, loads_text, loads_tolerant
 from .places import same, typed
 
 
@@ -63,7 +63,7 @@ class Tree:
         self._later: list[Held] = []
         self._conversations: list[Held] = []
         try:
-            self.root: Any = loads_tolerant(data)[0] if root is None else root
+            self.root: Any = loads_tolerant(data, WRITTEN_DEPTH)[0] if root is None else root
         except ValueError:
             self.root = None
         if self.root is not None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ..canonical import JsonError, JsonObject, beyond_limits, key_ends, loads, loads_tolerant, repeated_key_of
+from ..canonical import JsonError, JsonObject, beyond_limits, key_ends, loads_evidence, loads_tolerant, repeated_key_of
 from ..model.evidence import AbbRecord, EvidenceRef, Notice, Source
 from ..timestamps import parse_ns
 from .histories import Body, Histories
@@ -213,7 +213,9 @@ def _told(raw: bytes, members: Members, payload: Any) -> tuple[Any, JsonObject]:
         found = _partial(members, payload).decode(raw)
     more = _EVERY.decode(raw).data
     return found, {
-        name: loads(bytes(value)) for name, value in more.items() if name not in (*members, "payload", *CARRIED)
+        name: loads_evidence(bytes(value))
+        for name, value in more.items()
+        if name not in (*members, "payload", *CARRIED)
     }
 
 

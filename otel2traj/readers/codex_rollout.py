@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ..canonical import JsonError, JsonObject, JsonValue, loads
+from ..canonical import JsonError, JsonObject, JsonValue, loads_evidence
 from ..model.evidence import EvidenceRef
 from ..model.reading import Role
 from ..model.session import SessionRecord, Told
@@ -296,7 +296,7 @@ def _output(item: JsonObject, name: str) -> JsonObject:
     facts: JsonObject = {"tool_call_id": item.get("call_id"), "tool_name": name or None, "no_outcome": True}
     if isinstance(given, str) and given.startswith('{"output":'):
         try:
-            whole = loads(given)
+            whole = loads_evidence(given)
         except JsonError:
             whole = None
         if isinstance(whole, dict) and isinstance(whole.get("metadata"), dict):

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
-from ..canonical import JsonError, JsonObject, dumps, loads, loads_tolerant
+from ..canonical import JsonError, JsonObject, dumps, loads_evidence, loads_tolerant
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, LogRecord, Notice, Source, SpanRecord
 from .context import OffsetTable, Repairs
@@ -178,7 +178,7 @@ class DocumentFile:
 
 def _whole(doc: Doc) -> bool:
     try:
-        return isinstance(loads(doc.text()), dict)
+        return isinstance(loads_evidence(doc.text()), dict)
     except JsonError:
         return False
 
@@ -206,7 +206,7 @@ def parsed(value: Any) -> Any:
     """The JSON value inside a text, where it is an object or a list; else the value itself."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
-            return loads(value)
+            return loads_evidence(value)
         except JsonError:
             return value
     return value

@@ -9,7 +9,16 @@ from typing import Final
 
 import msgspec
 
-from ..canonical import JsonError, JsonObject, JsonValue, canonical_bytes, key_ends, loads, sha256_canonical, sha256_hex
+from ..canonical import (
+    JsonError,
+    JsonObject,
+    JsonValue,
+    canonical_bytes,
+    key_ends,
+    loads_evidence,
+    sha256_canonical,
+    sha256_hex,
+)
 
 HISTORIES: Final = ("messages", "input", "contents")
 """Members of request bodies that hold the conversation so far, one of them in each API."""
@@ -109,7 +118,7 @@ class Histories:
                 body.read_anew += _ENTRY * len(body.items) - known
                 value[key] = [item.value for item in body.items]
             else:
-                value[key] = loads(data)
+                value[key] = loads_evidence(data)
         return body
 
     def _read(self, data: bytes) -> tuple[list[Item], int]:
@@ -129,7 +138,7 @@ class Histories:
                 at += 1
             entry = bytes(raw).strip(_SPACES)
             at += len(entry)
-            items.append(Item(loads(entry)))
+            items.append(Item(loads_evidence(entry)))
             ends.append(at)
         self._remember(_Known(data, ends, items), base if base is not None and count == len(base.items) else None)
         return list(items), known

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ..anyvalue import NOTHING, Attributes, decode_raw
-from ..canonical import JsonError, JsonObject, loads
+from ..canonical import JsonError, JsonObject, loads_evidence
 from ..model.evidence import EvidenceRef, LogRecord, SpanEvent, SpanRecord
 from .context import Context, event_name
 from .otlp_dict import link, severity
@@ -149,7 +149,7 @@ def _events(raw: Raw) -> list[SpanEvent]:
 def _links(raw: Raw) -> list[JsonObject]:
     if len(raw) == 2 or bytes(raw) == _NULL:
         return []
-    return [link(loads(memoryview(one))) for one in _decode_links(raw)]
+    return [link(loads_evidence(memoryview(one))) for one in _decode_links(raw)]
 
 
 def decode_log(raw: Raw | bytes | memoryview, context: Context, ref: EvidenceRef) -> LogRecord | None:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from ..canonical import JsonError, JsonObject, JsonValue, dumps, loads, loads_tolerant
+from ..canonical import JsonError, JsonObject, JsonValue, dumps, loads_evidence, loads_tolerant
 from ..errors import EvidenceError
 from ..model.evidence import EvidenceRef, Notice, Source
 from ..model.session import SessionRecord
@@ -168,7 +168,7 @@ class SessionFile:
 
 def _whole(doc: Doc) -> bool:
     try:
-        return isinstance(loads(doc.text()), dict)
+        return isinstance(loads_evidence(doc.text()), dict)
     except JsonError:
         return False
 
@@ -199,7 +199,7 @@ def arguments_of(value: JsonValue) -> JsonValue:
     if not isinstance(value, str):
         return value
     try:
-        return loads(value)
+        return loads_evidence(value)
     except JsonError:
         return value
 

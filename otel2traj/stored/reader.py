@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from ..canonical import JsonError, JsonObject, loads_tolerant
+from ..canonical import WRITTEN_DEPTH, JsonError, JsonObject, loads_tolerant
 from ..errors import EvidenceError
 from ..model.codec import header_from_json, step_from_json, summary_from_json
 from ..model.trajectory import SCHEMA, Event, StepSink, Summary, drive
@@ -101,7 +101,7 @@ def _lines(stream: BinaryIO, start: int, name: str) -> Iterator[JsonObject]:
 
 def _object(data: bytes, name: str) -> JsonObject:
     try:
-        value, _ = loads_tolerant(data)
+        value, _ = loads_tolerant(data, WRITTEN_DEPTH)
     except JsonError as err:
         raise EvidenceError(f"{name} is not JSON: {err}") from err
     if not isinstance(value, dict):

@@ -71,10 +71,16 @@ def calls_of(output: JsonObject) -> list[JsonObject]:
 
 def has_cut(value: JsonValue) -> bool:
     """Whether a value that was over the limit stands somewhere inside as size, digest and head."""
-    if isinstance(value, dict):
-        cut = value.get("truncated") is True and "sha256" in value and "head" in value
-        return cut or any(has_cut(item) for item in value.values())
-    return any(has_cut(item) for item in value) if isinstance(value, list) else False
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            if one.get("truncated") is True and "sha256" in one and "head" in one:
+                return True
+            left.extend(one.values())
+        elif isinstance(one, list):
+            left.extend(one)
+    return False
 
 
 def answer_of(output: JsonObject) -> JsonObject:

@@ -17,7 +17,7 @@ from otel2traj.assembly import BuildSession
 from otel2traj.auditors.trajectory_schema import schema
 from otel2traj.model.link import JoinRule
 from otel2traj.stored import replay
-from tests.attempt_factory import AttemptFactory, chat_response
+from tests.attempt_factory import AttemptFactory, chat_response, otlp, tool_span
 
 Document = dict[str, Any]
 
@@ -274,3 +274,12 @@ def test_a_request_that_holds_nothing_is_an_empty_input_and_ends_no_build(payloa
     (step,) = document["steps"]
     assert (step["input"], step["output"]["text"]) == ({}, "x")
     assert validate(tmp_path / "trajectory.json") == []
+
+
+def test_a_file_is_evidence_too(tmp_path: Path) -> None:
+    traces = tmp_path / "t.jsonl"
+    traces.write_bytes(otlp([tool_span("1" * 16, 1, "s", call_id="t1", arguments="{}", result="r")]))
+    build_path(traces, output=tmp_path / "out.json")
+    assert validate(tmp_path / "out.json", traces) == []
+    traces.write_bytes(traces.read_bytes() + b"\n")
+    assert [finding.rule for finding in validate(tmp_path / "out.json", traces)] == ["source-digest"]
