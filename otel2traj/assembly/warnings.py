@@ -71,6 +71,7 @@ CODES: Final[dict[str, str]] = {
     "unfinished_span": "A span began and its end was never recorded.",
     "no_step": "Spans say by a convention's word that they are model calls or executions, and their dialects read them"
     " as none: a copy of others, a half of a stream, a wrapper without a call of its own.",
+    "unopened_file": "Files of a folder of traces whose names no form that is read has; they were not opened.",
     "unjoined_wire_call": "No identifier joins a wire call to a model span.",
     "unknown_input": "No identifier tells which Input a step or a file change belongs to.",
     "unknown_operation": "A span holds a model's answer under an operation that no dialect knows; it is no step.",

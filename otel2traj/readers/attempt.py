@@ -284,6 +284,7 @@ def _kind(file: Path) -> SourceKind | None:
 def _bare(root: Path) -> Attempt:
     attempt = Attempt(root, Layout.BARE)
     passed_over = 0
+    unopened: list[str] = []
     for folder, names, files in os.walk(root, followlinks=False):
         names.sort()
         _refuse_attempts_below(root, Path(folder), names)
@@ -294,7 +295,11 @@ def _bare(root: Path) -> Attempt:
                 if name in names or _plain(name).endswith(_TRACE_SUFFIXES):
                     attempt.notices.append(Notice("symlink_refused", "a symbolic link is not followed", relative))
                 continue
-            if name in names or not _plain(name).endswith(_TRACE_SUFFIXES):
+            if name in names:
+                continue
+            if not _plain(name).endswith(_TRACE_SUFFIXES):
+                if not name.startswith("."):
+                    unopened.append(relative)
                 continue
             if _OTEL_METRICS.fullmatch(name):
                 continue
@@ -316,12 +321,23 @@ def _bare(root: Path) -> Attempt:
                 f"no evidence in {root.name}: {passed_over} files are {what}",
                 hint="`show`, `view`, `compare` and `export` read what is saved",
             )
+        what = f"no file of {root.name} has a name of a form that is read: {_some(unopened)}"
         raise EvidenceError(
-            f"nothing was recorded in {root.name}",
-            hint="expected steps/NNNN/, evaluation/inputs/NNNN/, invocation-*/output/, or files of OTLP traces",
+            what if unopened else f"no file is in {root.name}",
+            hint="expected steps/NNNN/, evaluation/inputs/NNNN/, invocation-*/output/, or files of OTLP traces;"
+            " a file that is given by itself is read whatever its name, and `otel2traj info --forms` lists the forms",
         )
+    if unopened:
+        message = (
+            f"{len(unopened)} files were not opened, since no form that is read has such a name: {_some(unopened)}"
+        )
+        attempt.notices.append(Notice("unopened_file", message, lossy=False))
     _finish(attempt)
     return attempt
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _refuse_attempts_below(root: Path, folder: Path, names: list[str]) -> None:

@@ -32,6 +32,14 @@ _MAGIC: Final = (
     (b"\xfe\xff", "text in UTF-16", "write it in UTF-8"),
     (b"PK\x05\x06", "a zip archive without members", ""),
 )
+_ANYONES: Final = frozenset(
+    (
+        "id", "name", "type", "kind", "time", "timestamp", "date", "source", "message", "content", "text", "role",
+        "status", "input", "inputs", "output", "outputs", "data", "payload", "event", "events", "metadata", "error",
+        "version",
+    )
+)  # fmt: skip
+"""Names that tell nothing of who wrote a file."""
 _PICKLE: Final = re.compile(rb"\x80[\x02-\x05]")
 _HTML: Final = re.compile(rb"\s*<(?:!doctype\s+html|html)", re.IGNORECASE)
 _XML: Final = re.compile(rb"\s*<(?:\?xml|[A-Za-z!])")
@@ -169,13 +177,14 @@ class _Asked(Head):
 
 
 def _nearest(head: Head, readers: Iterable[Reader]) -> str | None:
-    """The form of which most is there, at least half."""
+    """The form of which most is there, at least half, and among it a name that is not everybody's."""
     best: tuple[float, int, str, list[str]] | None = None
     for reader in readers:
         asked = _Asked(head)
         reader.recognises(asked)
         for there, missing in asked.asked:
             score = (len(there) / max(len(there) + len(missing), 1), len(there))
-            if there and missing and score[0] >= 0.5 and (best is None or score > best[:2]):
+            own = [name for name in there if name.rpartition(".")[2] not in _ANYONES]
+            if own and missing and score[0] >= 0.5 and (best is None or score > best[:2]):
                 best = (*score, reader.name, missing)
     return None if best is None else f"nearest form: {best[2]}, which also has {_listed(best[3])}"

@@ -65,7 +65,7 @@ def test_every_case_is_described() -> None:
         ("in-order.jsonl", "complete", []),
         ("shuffled.jsonl", "complete", []),
         ("clock-skew.jsonl", "complete", ["reversed_times"]),
-        ("duplicate-keys.jsonl", "complete", []),
+        ("duplicate-keys.jsonl", "partial", ["repeated_key"]),
         ("duplicates-same.jsonl", "complete", []),
         ("duplicates-different.jsonl", "partial", ["duplicate_span"]),
         ("equal-times.jsonl", "complete", []),
@@ -300,7 +300,7 @@ def test_an_attempt_without_records(tmp_path: Path) -> None:
     assert told(document) == ["missing_result"]
     (tmp_path / "b").mkdir()
     document = build(tmp_path / "b", tmp_path)
-    assert (document["status"], document["error"]["message"]) == ("failed", "nothing was recorded in b")
+    assert (document["status"], document["error"]["message"]) == ("failed", "no file is in b")
 
 
 def test_a_file_that_grows_is_read_to_the_size_it_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

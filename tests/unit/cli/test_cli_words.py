@@ -114,7 +114,7 @@ def test_quiet_leaves_errors_and_verbose_tells_what_is_read(tmp_path: Path) -> N
     (tmp_path / "junk").mkdir()
     failed = otel2traj("build", tmp_path / "junk", "-o", tmp_path / "junk.json", "-q")
     assert failed.returncode == 1
-    assert failed.stderr.startswith("failed: nothing was recorded")
+    assert failed.stderr.startswith("failed: no file is in junk")
     missing = otel2traj("show", "no/such", "-q")
     assert (missing.returncode, missing.stderr.splitlines()[0]) == (3, "error: there is no no/such")
     assert otel2traj("show", ATTEMPT, "-q", "-v").returncode == 2

@@ -14,6 +14,7 @@ import pytest
 
 from otel2traj.api.build import build_path
 from otel2traj.errors import EvidenceError
+from otel2traj.readers.attempt import open_attempt
 
 from .reading import FIXTURES, opened, written
 
@@ -129,3 +130,26 @@ def test_a_folder_goes_on_and_names_the_file_that_is_not_understood(tmp_path: Pa
     (told,) = [warning for warning in built.summary.warnings if warning.startswith("foreign_file")]
     assert "it looks like a JSON list of objects with keys level, msg" in told
     assert "(app.json)" in told
+
+
+def test_a_folder_names_the_files_that_it_did_not_open(tmp_path: Path) -> None:
+    run = FIXTURES / "records" / "litellm-log" / "callback.jsonl"
+    written(tmp_path, run.read_bytes(), "calls.jsonl")
+    for name in ("a.csv", "b.pdf", "c.txt", "d.png", ".hidden"):
+        written(tmp_path, b"a,b", name)
+    (built,) = build_path(tmp_path)
+    assert built.summary.coverage.model_calls == 6
+    (told,) = [warning for warning in built.summary.warnings if warning.startswith("unopened_file")]
+    assert "4 files were not opened" in told
+    assert told.endswith("a.csv, b.pdf, c.txt and 1 more")
+    (tmp_path / "calls.jsonl").unlink()
+    with pytest.raises(EvidenceError, match=r"has a name of a form that is read: a\.csv, b\.pdf, c\.txt and 1 more"):
+        open_attempt(tmp_path)
+
+
+def test_names_that_everybody_uses_make_no_form_the_nearest(tmp_path: Path) -> None:
+    for number, rows in enumerate(([{"id": "1", "conversations": []}], [{"id": 0, "timestamp": "x", "action": "run"}])):
+        file = written(tmp_path, json.dumps(rows).encode(), f"{number}.json")
+        (built,) = build_path(file)
+        assert built.summary.error is not None
+        assert "nearest" not in str(built.summary.error["message"])
