@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from otel2traj.api.build import build_many, build_path
+from otel2traj.api.diff import diff
 from otel2traj.api.export import export, names
 from otel2traj.api.validate_trajectory import validate
 from otel2traj.assembly import session
@@ -107,6 +108,7 @@ def test_what_is_read_is_written_and_read_again(where: str, tmp_path: Path) -> N
     assert "[" * 500 in out.read_text()
     for form in names():
         export(out, form, output=tmp_path / form)
+    assert diff(out, out).equal
 
 
 @pytest.mark.parametrize("text", ["{'q': 1e999}", "{'q': [-1e999]}", '{"q": 1e' + "1" * (MAX_DIGITS + 1) + "}"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from ...canonical import JsonObject, JsonValue, dumps, sha256_canonical
 from ...model.trajectory import Header, Step, StepKind, Summary, ToolLog
@@ -151,13 +152,21 @@ class MarkSink:
         }
 
     def _renamed(self, value: JsonValue) -> JsonValue:
-        if isinstance(value, str):
-            return self._names.get(value, value)
-        if isinstance(value, list):
-            return [self._renamed(item) for item in value]
-        if isinstance(value, dict):
-            return {key: self._renamed(item) for key, item in value.items()}
-        return value
+        """A copy with the names of ids in their place; without recursion, since content nests deep."""
+        whole: list[JsonValue] = [value]
+        left: list[tuple[Any, Any]] = [(whole, 0)]
+        while left:
+            holder, key = left.pop()
+            found = holder[key]
+            if isinstance(found, str):
+                holder[key] = self._names.get(found, found)
+            elif isinstance(found, list):
+                holder[key] = [*found]
+                left.extend((holder[key], number) for number in range(len(found)))
+            elif isinstance(found, dict):
+                holder[key] = {**found}
+                left.extend((holder[key], name) for name in found)
+        return whole[0]
 
 
 def failures_of(step: Step) -> list[JsonValue] | None:
