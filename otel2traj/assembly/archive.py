@@ -109,6 +109,10 @@ class Archive:
         self._documents[path] = value
         return value
 
+    def is_read(self, path: str) -> bool:
+        """Whether a file was there and could be read."""
+        return path in self._read
+
     def payload(self, folder: str, reference: str) -> JsonValue:
         """A payload file that a span names, relative to the folder of its trace file; kept by nobody."""
         path = f"{folder}/{reference}" if folder and not reference.startswith("/") else reference

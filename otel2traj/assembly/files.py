@@ -36,7 +36,7 @@ def committed_changes(archive: Archive, folder: str) -> list[JsonObject] | None:
     path = f"{folder}/file-evidence.json"
     document = archive.document(path)
     if not isinstance(document, dict) or not isinstance(document.get("changes"), list):
-        if document is not None:
+        if document is not None or archive.is_read(path):
             archive.notices.append(Notice("unreadable_value", "file evidence without a list of changes", path))
         return None
     odd = sum(not isinstance(change, dict) for change in document["changes"])

@@ -57,7 +57,7 @@ CODES: Final[dict[str, str]] = {
     "replay_incomplete": "The replay archive says that it is not complete.",
     "skipped_records": "Records of another kind, such as metrics, in a file of spans; they are no evidence of a step.",
     "several_terminals": "A tool call names more than one terminal; the exit status is that of the last one.",
-    "second_source": "A second file of one recorder; not read, since nothing tells how the two go together.",
+    "second_source": "Another file with a recorder's name; not read, since nothing tells how the two go together.",
     "session_gap": "A session file shows that something happened of which it does not tell.",
     "retold_call": "A second record of a run tells calls without an id that ties them; the fuller record stands.",
     "reversed_times": "A step whose recorded end is before its start; both stand as recorded.",

@@ -26,6 +26,7 @@ _TRACE_SUFFIXES = (
 _PACKED = (".zst", ".gz")
 _OTEL_LOGS = re.compile(r"otel.*logs?.*\.jsonl")
 _OTEL_METRICS = re.compile(r"otel.*metrics?.*\.jsonl")
+_RECORDED = re.compile(r"(?:network|framework|acp-events|otel(?!-status\.json)[a-z-]*)\b.*\.jsonl?\b.*")
 _ROTATED = re.compile(r"[.-][0-9]+$")
 _SAVED = re.compile(rb'\s*\{\s*"schema"\s*:\s*"abb\.agent-trajectory\.')
 _RECORDER = re.compile(rb'"source"\s*:\s*"([a-z-]+)"')
@@ -187,6 +188,7 @@ def _laid_out(root: Path, layout: Layout, base: str) -> Attempt | None:
     for folder in attempt.inputs:
         _input_sources(attempt, folder)
     _wire_sources(attempt)
+    _tell_unread(attempt, "", "logs", base)
     _finish(attempt)
     return attempt
 
@@ -206,8 +208,23 @@ def _invocations(root: Path) -> Attempt | None:
         _input_sources(attempt, folder)
         _recorder(attempt, (f"{name}/output/network.jsonl",), SourceKind.WIRE)
     _wire_sources(attempt)
+    _tell_unread(attempt, "", "logs")
     _finish(attempt)
     return attempt
+
+
+def _tell_unread(attempt: Attempt, *folders: str) -> None:
+    """Files that bear a recorder's name, and that it rotated, packed or left behind in a form that is not read."""
+    told = {notice.path for notice in attempt.notices} | {source.path for source in attempt.sources}
+    for folder in (*folders, *(one.path for one in attempt.inputs)):
+        there = attempt.root / folder
+        for name in sorted(os.listdir(there)) if there.is_dir() else ():
+            path = f"{folder}/{name}" if folder else name
+            if _RECORDED.fullmatch(name) is None or _OTEL_METRICS.fullmatch(name) or path in told:
+                continue
+            if not (there / name).is_dir():
+                message = "a file with the name of a recorder's was not read: nothing tells what it is"
+                attempt.notices.append(Notice("second_source", message, path))
 
 
 def _wire_sources(attempt: Attempt) -> None:

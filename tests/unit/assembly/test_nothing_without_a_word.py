@@ -13,9 +13,10 @@ import zstandard
 
 from otel2traj.api.build import build_path
 from otel2traj.api.validate_trajectory import validate
-from tests.attempt_factory import AttemptFactory, chat_response
+from tests.attempt_factory import AttemptFactory, chat_response, otlp, tool_span
 
 WIRE = "logs/network.jsonl"
+STEP = "steps/0001"
 CHANGE = {"path": "a.txt", "before": None, "after": {"type": "file", "size": 1}}
 
 
@@ -56,6 +57,17 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "an empty file of the interceptor": (lambda root: (root / WIRE).write_bytes(b""), "empty_source"),
     "a second file of the interceptor": (lambda root: (root / "network.jsonl").write_bytes(b"{}\n"), "second_source"),
     "a packed one beside": (lambda root: (root / f"{WIRE}.gz").write_bytes(gzip.compress(b"")), "second_source"),
+    "a rotated one": (lambda root: (root / f"{WIRE}.1").write_bytes(b"{}\n"), "second_source"),
+    "a rotated one of a framework": (
+        lambda root: (root / f"{STEP}/framework.1.jsonl").write_text("{}"),
+        "second_source",
+    ),
+    "one packed in another form": (
+        lambda root: (root / f"{STEP}/acp-events.jsonl.bz2").write_text(""),
+        "second_source",
+    ),
+    "spans beside the Inputs": (lambda root: (root / "otel.jsonl").write_bytes(b"{}\n"), "second_source"),
+    "file evidence that is null": (lambda root: write(root, f"{STEP}/file-evidence.json", None), "unreadable_value"),
     "a folder without four digits": (lambda root: (root / "steps" / "2").mkdir(), "unread_folder"),
     "a folder with a word": (lambda root: (root / "steps" / "0002-copy").mkdir(), "unread_folder"),
     "replay before any Input": (replay({"sequence": 1, "changes": [CHANGE]}), "unknown_input"),
@@ -110,3 +122,16 @@ def test_a_packed_file_that_is_cut_is_told(tmp_path: Path) -> None:
     document = build(root)
     assert document["status"] == "partial"
     assert any(warning.startswith("truncated_container") for warning in document["warnings"])
+
+
+def test_a_folder_of_traces_tells_what_is_packed_in_another_form(tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    (folder / "a.jsonl").write_bytes(otlp([tool_span("1" * 16, 1, "s", call_id="t1", arguments="{}", result="r")]))
+    for name in ("b.jsonl.bz2", "c.zip", "notes.txt", "d.json.xz"):
+        (folder / name).write_bytes(b"x")
+    build_path(folder, output=tmp_path / "out.json")
+    document = json.loads((tmp_path / "out.json").read_bytes())
+    assert document["status"] == "partial"
+    assert [warning.partition(": ")[0] for warning in document["warnings"]] == ["unreadable_source"] * 3
+    assert ["notes.txt" in warning for warning in document["warnings"]] == [False] * 3
