@@ -348,7 +348,8 @@ def _bare(root: Path) -> Attempt:
         message = (
             f"{len(unopened)} files were not opened, since no form that is read has such a name: {_some(unopened)}"
         )
-        attempt.notices.append(Notice("unopened_file", message, lossy=False))
+        packed = any(_plain(name.rpartition(".")[0]).endswith(_TRACE_SUFFIXES) for name in unopened)
+        attempt.notices.append(Notice("unopened_file", message, lossy=packed))
     _finish(attempt)
     return attempt
 
