@@ -9,7 +9,7 @@ from typing import Any
 from ..canonical import JsonObject
 from ..errors import EvidenceError, RefusedError
 from ..prov import versions as axes
-from .rows import check_executions, check_members, check_origins, check_register, check_sources
+from .rows import check_executions, check_manifest, check_members, check_origins, check_register, check_sources
 from .tree import Tree, read_json, read_rows, write_json, write_rows
 from .versions import CORPUS, SOFTWARE, axes_of, rule_catalogues
 
@@ -88,6 +88,7 @@ def load(tree: Tree) -> Manifest:
         raise EvidenceError(
             f"corpus.json is no {CORPUS} manifest", hint="it was made by other software", code="corpus.damaged"
         )
+    check_manifest(data)
     check_sources(sources)
     manifest = Manifest(data, read_rows(tree.executions), read_rows(tree.register))
     check_executions(tree, manifest.executions)

@@ -23,6 +23,10 @@ def _text(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def _table(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
 def _maybe_text(value: Any) -> bool:
     return value is None or isinstance(value, str)
 
@@ -76,6 +80,7 @@ _REGISTER: Final[dict[str, Check]] = {
     "kind": _text,
     "status": _text,
     "reason": _maybe_text,
+    "detail": _maybe_text,
     "files": _count,
     "bytes": _count,
     "inputs": _maybe_text,
@@ -106,6 +111,21 @@ _SOURCES: Final[dict[str, Check]] = {
     "state": _text,
     "code": _text,
     "raw_policy": _text,
+}
+_PINNED: Final[dict[str, Check]] = {"pin": _text, "files": _count, "bytes": _count}
+_MANIFEST: Final[dict[str, Check]] = {
+    **dict.fromkeys(("schema", "state", "software"), _text),
+    **dict.fromkeys(("versions", "ontology", "rule_catalogues", "counts"), _table),
+    "version": _maybe_text,
+    "profile": lambda value: value is None or _table(value),
+    "licences": _each(_text),
+    "history": _each(_table),
+}
+_CATALOGUE: Final[dict[str, Check]] = {"version": _count, "sha256": _sha256}
+_BEFORE: Final[dict[str, Check]] = {"version": _text, "executions": _count, "root": _text}
+_COUNTS: Final[dict[str, Check]] = {
+    **dict.fromkeys(("executions", "with_issues", "model_calls", "tool_calls", "candidates"), _count),
+    **dict.fromkeys(("by_status", "candidates_by_status", "candidates_by_reason"), _table),
 }
 _WITHHELD: Final[dict[str, Check]] = {
     "sha256": _sha256,
@@ -151,6 +171,12 @@ def check_register(rows: list[JsonObject]) -> None:
 
 def check_origins(rows: list[JsonObject]) -> list[JsonObject]:
     _conform(rows, _ORIGINS, "raw/origins.jsonl")
+    seen: set[tuple[str, str]] = set()
+    for number, row in enumerate(rows, 1):
+        key = (str(row["origin"]), str(row["path"]))
+        if key in seen:
+            raise _damaged("raw/origins.jsonl", number, "the file has a row already")
+        seen.add(key)
     return rows
 
 
@@ -162,9 +188,23 @@ def check_members(rows: list[JsonObject]) -> list[JsonObject]:
     return rows
 
 
+def check_manifest(data: JsonObject) -> None:
+    """The members of `corpus.json`. Raises `EvidenceError` (`corpus.damaged`)."""
+    for name, check in _MANIFEST.items():
+        if name not in data or not check(data[name]):
+            raise _damaged("corpus.json", 0, f"{name!r} is missing or of another form")
+    _conform(list(data["rule_catalogues"].values()), _CATALOGUE, "corpus.json, rule_catalogues")
+    _conform(data["history"], _BEFORE, "corpus.json, history")
+    if data["state"] == "sealed":
+        _conform([data["counts"]], _COUNTS, "corpus.json, counts")
+
+
 def check_sources(rows: list[JsonObject]) -> None:
     _conform(rows, _SOURCES, "corpus.json")
     for number, row in enumerate(rows, 1):
+        pinned = all(check(row.get(name)) for name, check in _PINNED.items())
+        if row["state"] == "complete" and not pinned:
+            raise _damaged("corpus.json", number, "a source that is complete has a pin, files and bytes")
         if row["kind"] != "archive":
             continue
         limits = row.get("limits")

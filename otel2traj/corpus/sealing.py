@@ -57,7 +57,8 @@ def package(corpus: Path, version: str = "1.0.0", licences: tuple[Path, ...] = (
         manifest.data.update(
             {"state": "sealed", "version": version, "software": SOFTWARE, "licences": _licences(tree, licences)}
         )
-        _record_copies(tree)
+        for name, data in record_copies().items():
+            write(tree, name, data)
         indexes = ("executions.jsonl", "register.jsonl", "derivation.json", "raw/origins.jsonl", "raw/members.jsonl")
         manifest.save(tree)
         manifest.data["digests"] = {name: digest(tree.path(name)) for name in indexes}
@@ -107,13 +108,14 @@ def _licences(tree: Tree, files: tuple[Path, ...]) -> list[str]:
     return sorted(names) or ["not stated"]
 
 
-def _record_copies(tree: Tree) -> None:
-    """Rules, vocabulary and schema as they were: a record for readers, never loaded as an authority."""
-    for name in CATALOGUES:
-        write(tree, f"rules/{name}.toml", catalogue_bytes(name))
-    write(tree, "schemas/apv.ttl", vocabulary_bytes())
+def record_copies() -> dict[str, bytes]:
+    """Rules, vocabulary and schema as they are: a record for readers, never loaded as an authority."""
     package = __package__.partition(".")[0]
-    write(tree, f"schemas/{_SCHEMA}", resources.files(package).joinpath("schemas", _SCHEMA).read_bytes())
+    return {
+        **{f"rules/{name}.toml": catalogue_bytes(name) for name in CATALOGUES},
+        "schemas/apv.ttl": vocabulary_bytes(),
+        f"schemas/{_SCHEMA}": resources.files(package).joinpath("schemas", _SCHEMA).read_bytes(),
+    }
 
 
 def _empty_folders(root: Path) -> None:

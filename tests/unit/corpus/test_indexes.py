@@ -61,7 +61,21 @@ def test_a_result_of_a_validation_is_what_validating_gives(corpus: Path) -> None
     assert isinstance(said, dict)
     said["tiers"][0]["status"] = "not_run"
     file.write_bytes(dumps(said))
-    assert rules(corpus) == {"recompute.validation"}
+    assert rules(corpus) == {"recompute.file", "recompute.validation"}
+
+
+@pytest.mark.parametrize("edit", [{"bytes": 1}, {"sha256": "0" * 64}, {"more": 1}])
+def test_the_index_states_the_file_of_a_validation(corpus: Path, edit: JsonObject) -> None:
+    index = rows(corpus / "executions.jsonl")
+    index[0]["files"]["validation"] |= edit
+    (corpus / "executions.jsonl").write_bytes(b"".join(dumps(row) + b"\n" for row in index))
+    assert rules(corpus) == {"recompute.file"}
+
+
+def test_a_result_of_another_form_is_a_finding(corpus: Path) -> None:
+    row = next(row for row in rows(corpus / "executions.jsonl") if "validation" in row["files"])
+    (corpus / row["files"]["validation"]["path"]).write_bytes(b"{}")
+    assert rules(corpus) == {"recompute.file", "recompute.validation"}
 
 
 def test_pages_of_a_sealed_corpus_say_what_the_indexes_say(tmp_path: Path) -> None:
