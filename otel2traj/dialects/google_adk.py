@@ -61,8 +61,13 @@ class GoogleAdkV1(SpanDialect):
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         attributes = span.attributes
         if attributes.get("gen_ai.operation.name") == "execute_tool":
-            draft.put("arguments", self._said(decode(attributes.get(f"{PREFIX}tool_call_args"), repair=False).value))
-            result = tool_result(adk_result(self._said(attributes.get(f"{PREFIX}tool_response"))))
+            given, answered = (
+                attributes.get(f"{PREFIX}tool_call_args"),
+                self._said(attributes.get(f"{PREFIX}tool_response")),
+            )
+            if answered is not None or given != "{}":  # with both empty, the content was switched off
+                draft.put("arguments", self._said(decode(given, repair=False).value))
+            result = tool_result(adk_result(answered))
             if result is not None:
                 draft.put("result", result.content)
                 draft.put("is_error", result.is_error)
