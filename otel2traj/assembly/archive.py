@@ -17,6 +17,7 @@ from ..readers.attempt import Attempt, safe_join
 from ..readers.base import RecordFile
 from ..readers.histories import Body
 from ..readers.lines import read_document
+from ..readers.repeated import told_twice
 from ..readers.wire_files import WireFile, open_wire
 
 
@@ -101,6 +102,7 @@ class Archive:
                 self._read[path] = source
                 value, repairs = loads_tolerant(data)
                 self._repaired(path, repairs)
+                self.notices.extend(told_twice(data, value, path, None))
         except EvidenceError as err:
             self.notices.append(Notice("unreadable_source", str(err), path))
         except JsonError as err:
@@ -122,9 +124,11 @@ class Archive:
                 self.notices.append(Notice("missing_payload", "a span names a payload file that is not there", path))
                 return None
             source = Source(path, SourceKind.PAYLOAD, file)
-            value, repairs = loads_tolerant(read_document(source))
+            data = read_document(source)
+            value, repairs = loads_tolerant(data)
             self._read[path] = source
             self._repaired(path, repairs)
+            self.notices.extend(told_twice(data, value, path, None))
             return value
         except EvidenceError as err:
             self.notices.append(Notice("unreadable_source", str(err), path))

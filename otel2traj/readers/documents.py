@@ -16,6 +16,7 @@ from .framing import Doc, documents
 from .inflate import Stream
 from .otlp_dict import Repaired
 from .outline import Head, Path, extents
+from .repeated import told_twice
 
 Context = dict[str, Any]
 
@@ -127,6 +128,7 @@ class DocumentFile:
             found = True
             self._any = True
             self._contexts.put(ref.offset, context)
+            yield from told_twice(doc.buffer[start:end], value, self.source.path, line)
             for repair in repairs:
                 if repair == "invalid-utf-8":
                     yield Notice("repaired_record", repair, self.source.path, line)

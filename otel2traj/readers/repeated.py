@@ -5,11 +5,13 @@ Attributes, most of the bytes, are left out: their names are compared when they 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
-from ..canonical import key_ends, repeated_key_of
+from ..canonical import JsonValue, key_ends, repeated_key_of
+from ..model.evidence import Notice
 
 
 class _Attributes(msgspec.Struct):
@@ -40,3 +42,13 @@ def _without(record: bytes, attributes: bytes) -> bytes:
     while at < len(record) and record[at] in _SPACES:
         at += 1
     return record[:at] + b"0" + record[at + len(attributes) :] if record.startswith(attributes, at) else record
+
+
+def told_twice(data: bytes, value: JsonValue, path: str, line: int | None) -> Iterator[Notice]:
+    """A notice where an object of data, which was read as this value, names a member twice."""
+    try:
+        key = repeated_key_of(bytes(data), key_ends(value))
+    except (ValueError, RecursionError):  # read with a repair
+        return
+    if key is not None:
+        yield Notice("repeated_key", f"a member {key!r} stands twice in one object", path, line)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final
 
 from ..canonical import JsonError, JsonObject, JsonValue, dumps, loads_evidence, loads_tolerant
 from ..errors import EvidenceError
+from ..messages.nested import load
 from ..model.evidence import EvidenceRef, Notice, Source
 from ..model.session import SessionRecord
 from .context import Repairs
@@ -20,6 +21,7 @@ from .documents import as_dict
 from .framing import Doc, documents
 from .inflate import Stream
 from .outline import Head, Path, extents
+from .repeated import told_twice
 
 LINE: Final[Path] = ()
 """The path of a document itself."""
@@ -137,6 +139,7 @@ class SessionFile:
                 yield Notice("unreadable_record", f"{self._form.name}: {err}", self.source.path, line)
                 continue
             self._placed[ref.offset] = placed
+            yield from told_twice(doc.buffer[start:end], value, self.source.path, line)
             for repair in names:
                 if repair == "invalid-utf-8":
                     yield Notice("repaired_record", repair, self.source.path, line)
@@ -199,7 +202,7 @@ def arguments_of(value: JsonValue) -> JsonValue:
     if not isinstance(value, str):
         return value
     try:
-        return loads_evidence(value)
+        return load(value)
     except JsonError:
         return value
 

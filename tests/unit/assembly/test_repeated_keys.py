@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -154,3 +155,39 @@ def test_in_the_text_that_a_framework_gives_a_tool(tmp_path: Path) -> None:
         "repeated_key: a text of span t1s names 'path' twice in one object; the last stands"
         " (steps/0001/framework.jsonl:1)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "raw"),
+    [
+        ("run.json", '{"run_id": "run-1", "status": "failed", "status": "succeeded"}'),
+        ("steps/0001/result.json", '{"status": "succeeded", "output": {"a": 1, "a": 2}}'),
+        ("steps/0001/submission.json", '{"output": "x", "output": "y"}'),
+    ],
+)
+def test_in_a_file_of_an_attempt(tmp_path: Path, path: str, raw: str) -> None:
+    attempt = AttemptFactory(tmp_path / "attempt").input("0001")
+    root = attempt.request("c1", 1).response("c1", 1.1, chat_response(text="x")).write()
+    (root / path).write_text(raw)
+    build_path(root, output=tmp_path / "out.json")
+    (warning,) = told(json.loads((tmp_path / "out.json").read_bytes()))
+    assert warning.endswith(f"stands twice in one object ({path})")
+
+
+def test_in_a_session_file(tmp_path: Path, fixtures: Path) -> None:
+    """In a line, and in the text of a call's arguments."""
+    data = (fixtures / "records/codex-rollout/rollout.jsonl").read_bytes()
+    assert told(build_otlp(tmp_path, data)) == []
+    data = data.replace(b'"timestamp":', b'"timestamp": "x", "timestamp":', 1)
+    data = data.replace(b'"arguments":"{', b'"arguments":"{\\"odd\\": 1, \\"odd\\": 2, ', 1)
+    first, second = sorted(told(build_otlp(tmp_path, data)))
+    assert ("'timestamp' stands twice in one object" in first, "names 'odd' twice" in second) == (True, True)
+
+
+def test_in_a_document_of_another_form(tmp_path: Path, fixtures: Path) -> None:
+    file = sorted((fixtures / "records/jaeger").glob("*.json"))[0]
+    data = file.read_bytes()
+    assert told(build_otlp(tmp_path, data, file.name)) == []
+    twice = re.sub(rb'"operationName":', b'"operationName": "x", "operationName":', data, count=1)
+    (warning,) = told(build_otlp(tmp_path, twice, file.name))
+    assert "'operationName' stands twice in one object" in warning
