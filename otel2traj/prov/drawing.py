@@ -6,6 +6,7 @@ The drawing is inert (no script, no link, nothing is loaded) and the same for th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
@@ -127,8 +128,11 @@ def _svg(graph: _Graph, start: str, columns: dict[str, int], left_out: int) -> I
     drawn = {id(edge): edge for name in places for edge in graph.edges.get(name, ())}
     held = [one for one in drawn.values() if one.one in places and one.other in places]
     lines = sorted({(one.kind, one.one, one.other, one.evidence) for one in held})
+    ends = Counter(end for _, one, other, _ in lines for end in (one, other))
+    words: Counter[tuple[int, int]] = Counter()
     for kind, one, other, evidence in lines:
-        yield _line(places[one], places[other], kind, evidence)
+        yield _line(places[one], places[other], evidence)
+        yield _word(places[one], places[other], kind, words, own=ends[one] <= ends[other])
     for name, place in sorted(places.items(), key=lambda item: _order(item[0])):
         yield _box(name, *graph.kinds[name], place, strong=name == start)
     more = f", {left_out} more nodes are not drawn" if left_out else ""
@@ -136,21 +140,38 @@ def _svg(graph: _Graph, start: str, columns: dict[str, int], left_out: int) -> I
     yield f'<text x="{_EDGE}" y="{height - 8}" fill="#555" font-size="10">{escape(legend)}</text>\n</svg>\n'
 
 
-def _line(one: tuple[int, int], other: tuple[int, int], kind: str, evidence: str) -> str:
+def _line(one: tuple[int, int], other: tuple[int, int], evidence: str) -> str:
     """From effect to cause, as PROV draws its relations."""
-    back = other[0] < one[0]
-    x1, y1 = one[0] + (0 if back else _WIDTH), one[1] + _HEIGHT // 2
-    x2, y2 = other[0] + (_WIDTH if back else 0), other[1] + _HEIGHT // 2
-    if one[0] == other[0]:
-        x1, x2 = one[0] + _WIDTH, other[0] + _WIDTH
-    bend = 30 if one[0] == other[0] or not back else -30
+    (x1, y1), (x2, y2) = _ends(one, other)
+    bend = 30 if one[0] == other[0] or other[0] > one[0] else -30
     dash = f' stroke-dasharray="{_STROKES[evidence]}"' if _STROKES.get(evidence) else ""
     end = x2 + (30 if one[0] == other[0] else -bend)
     path = f'<path d="M{x1} {y1}C{x1 + bend} {y1} {end} {y2} {x2} {y2}" fill="none" stroke="#555"{dash}'
-    # beside its own end, where no other relation of the same cause has its word
-    anchor = "end" if back else "start"
-    word = f'<text x="{x1 - 6 if back else x1 + 6}" y="{y1 - 4}" fill="#555" font-size="9" text-anchor="{anchor}">'
-    return f'{path} marker-end="url(#to)"/>\n{word}{escape(kind)}</text>\n'
+    return f'{path} marker-end="url(#to)"/>\n'
+
+
+def _word(
+    one: tuple[int, int], other: tuple[int, int], kind: str, words: Counter[tuple[int, int]], *, own: bool
+) -> str:
+    """The name of a relation beside one of its ends: where fewer relations meet, one below the other."""
+    (x1, y1), (x2, y2) = _ends(one, other)
+    x, y = (x1, y1) if own else (x2, y2)
+    box = one if own else other
+    left = x == box[0]
+    gap = (x - _EDGE) // (_WIDTH + _GAP_X) - left
+    row = words[gap, y]
+    words[gap, y] += 1
+    anchor = "end" if left else "start"
+    at = f'x="{x - 6 if left else x + 6}" y="{y - 4 + 10 * row}"'
+    return f'<text {at} fill="#555" font-size="9" text-anchor="{anchor}">{escape(kind)}</text>\n'
+
+
+def _ends(one: tuple[int, int], other: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where a relation leaves the one box and meets the other: at the sides that face each other, else on the right."""
+    back, beside = other[0] < one[0], one[0] == other[0]
+    x1 = one[0] + (0 if back else _WIDTH)
+    x2 = other[0] + (_WIDTH if back or beside else 0)
+    return (x1, one[1] + _HEIGHT // 2), (x2, other[1] + _HEIGHT // 2)
 
 
 def _box(name: str, kind: str, item: JsonObject, place: tuple[int, int], *, strong: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -57,3 +58,16 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     file.write_bytes(dumps({"prefix": {}}))
     with pytest.raises(EvidenceError):
         api.draw(file, "mc0")
+
+
+def test_no_word_stands_on_another() -> None:
+    document = prov(rich_aer())
+    found = re.findall(r'<text x="(\d+)" y="(\d+)"[^>]*text-anchor="(\w+)">(\w+)</text>', draw(document, "x:mc0"))
+    spans: dict[int, list[tuple[float, float]]] = {}
+    for x, y, anchor, word in found:
+        width = 4.6 * len(word)
+        start = int(x) - (width if anchor == "end" else 0)
+        for first, last in spans.get(int(y), []):
+            assert start + width <= first or start >= last, (word, x, y)
+        spans.setdefault(int(y), []).append((start, start + width))
+    assert len(found) > 5
