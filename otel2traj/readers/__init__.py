@@ -26,9 +26,11 @@ from .langfuse import LANGFUSE
 from .langsmith import LANGSMITH
 from .litellm_log import LITELLM_LOG
 from .looks import looks_like
+from .mini_swe_agent import MINI_SWE_AGENT
 from .mlflow import MLFLOW
 from .openai_agents import OPENAI_AGENTS
 from .opencode import OPENCODE_EVENTS, OPENCODE_EXPORT
+from .openhands import OPENHANDS
 from .otlp_json import OTLP_JSON
 from .otlp_proto import OTLP_PROTO
 from .outline import Head
@@ -54,6 +56,8 @@ READERS: Final = Registry[Reader](
     OPENCODE_EXPORT,
     OPENCODE_EVENTS,
     ATIF,
+    MINI_SWE_AGENT,
+    OPENHANDS,
     JS_SDK,
     AGENT_LIGHTNING,
     AGENT_LIGHTNING_EVENTS,
