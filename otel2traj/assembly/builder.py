@@ -95,7 +95,7 @@ class Builder:
         head = entry.head if isinstance(entry, Execution) else head
         if head is not None and head.recorder is Recorder.SESSION:
             self._untimed += 1  # told once: a file that tells no times tells none at all
-        elif step.kind is StepKind.TOOL_ONLY:
+        else:
             self._notices.append(Notice("unreadable_time", f"step {step.step_id} has no readable start time"))
 
     def _stop(self, step: Step) -> None:
@@ -191,18 +191,15 @@ class Builder:
         source = StepSource.FRAMEWORK if wire is None else StepSource.WIRE if span is None else StepSource.BOTH
         if wire is not None:
             started, ended = wire.started_at or wire.ended_at, wire.ended_at
-            readable = (wire.end_ns if wire.started_at is None else wire.start_ns) is not None
         else:
             assert span is not None
-            started, ended, readable = format_ns(span.start_ns), format_ns(span.end_ns), span.start_ns is not None
+            started, ended = format_ns(span.start_ns), format_ns(span.end_ns)
         if span is not None and not span.finished:
             self._notice("unfinished_span", f"model span {span.span_id} never ended", span)
         if parts.cut and span is not None:
             self._notice("truncated_content", f"span {span.span_id} holds {', '.join(parts.cut)} only cut", span)
             if wire is None:
                 evidence["truncated"] = parts.cut
-        if not readable and (span is None or span.recorder is not Recorder.SESSION):
-            self._notices.append(Notice("unreadable_time", f"step {call.step_id} has no readable start time"))
         if call.ordinal is None and self._documents.inputs:
             self._notices.append(
                 Notice("unknown_input", f"no identifier tells the Input of step {call.step_id}", lossy=False)

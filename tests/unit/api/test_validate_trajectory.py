@@ -147,6 +147,14 @@ WRONG: list[tuple[str, Callable[[Document], None]]] = [
     ("json-schema", put("steps", 0, "evidence", "interaction_id", value="call_a")),
     ("json-schema", put("steps", 0, "evidence", "request_sha256", value="F" * 64)),
     ("json-schema", put("steps", 0, "evidence", "join", value="guess")),
+    ("json-schema", put("steps", 0, "evidence", "said_by", value={"input": 3})),
+    ("json-schema", put("steps", 0, "evidence", "response_id", value=["x"])),
+    ("json-schema", put("steps", 0, "evidence", "witness", value="agrees")),
+    ("json-schema", put("steps", 0, "tool_logs", 0, "evidence", "interaction_id", value="call_a")),
+    ("json-schema", put("steps", 0, "tool_logs", 0, "evidence", "started_at", value=5)),
+    ("json-schema", put("steps", 0, "tool_logs", 0, "evidence", "said_by", value=["wire"])),
+    ("json-schema", put("inputs", 0, "evidence", value="none")),
+    ("json-schema", put("inputs", 0, "evidence", value={"events": [{"event": "stderr", "timestamp": None}]})),
 ]
 
 

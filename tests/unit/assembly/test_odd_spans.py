@@ -115,3 +115,11 @@ def test_a_result_that_is_no_text_is_told(value: Any, told: Any, tmp_path: Path)
     document = build(tmp_path, tool)
     (log,) = document["steps"][0]["tool_logs"]
     assert (log["outputs"], log["execution_status"], document["warnings"]) == (told, "succeeded", [])
+
+
+@pytest.mark.parametrize("start", [2**70, str(2**70), 10**21])
+def test_a_time_beyond_every_calendar_is_told(start: Any, tmp_path: Path) -> None:
+    document = build(tmp_path, model_span(A, 1, text="one", startTimeUnixNano=start))
+    (step,) = document["steps"]
+    assert (document.get("error"), step["started_at"]) == (None, None)
+    assert "unreadable_time: step 1 has no readable start time" in document["warnings"]
