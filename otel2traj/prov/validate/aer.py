@@ -145,7 +145,7 @@ def _seal(checker: Promised | Asked, record: JsonObject, count: int, digest: str
 
 def _own_seal(checker: Promised, record: JsonObject, first: JsonObject) -> None:
     how = {"id": "seal", "class": "D", "by": "adapter", "rule": rule_id("seal")}
-    itself = "seal_digest" in record or _version(first) >= versions.SEALS_ITSELF
+    itself = "seal_digest" in record or seals_itself(first)
     members = SEAL if itself else SEAL - {"seal_digest"}
     if record.keys() != members or any(record.get(name) != value for name, value in how.items()):
         checker.say("aer.seal", "the seal has other members than a seal has", "seal")
@@ -155,6 +155,11 @@ def _own_seal(checker: Promised, record: JsonObject, first: JsonObject) -> None:
         checker.say("aer.seal", "the seal is not the one that was written: its own digest differs", "seal/seal_digest")
     if not isinstance(record.get("issues"), list):
         checker.say("aer.seal", "the seal lists no issues, not even none", "seal/issues")
+
+
+def seals_itself(first: JsonObject) -> bool:
+    """Whether the version of the adapter that the record of the execution tells gives a seal a digest of its own."""
+    return _version(first) >= versions.SEALS_ITSELF
 
 
 def _version(first: JsonObject) -> tuple[int, ...]:

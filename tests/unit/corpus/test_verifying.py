@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from otel2traj.canonical import canonical_bytes, dumps, loads
+from otel2traj.corpus.integrity import seal_of
 from otel2traj.corpus.recomputing import recompute
 from otel2traj.corpus.tree import read_rows
 from otel2traj.corpus.validating import validate
@@ -200,3 +201,15 @@ def test_a_working_tree_is_not_verified(working: Path) -> None:
     with pytest.raises(RefusedError) as caught:
         verify(working)
     assert caught.value.error_code == "corpus.not-sealed"
+
+
+@pytest.mark.parametrize(("version", "good"), [("1.0.0", True), ("1.2.0", False), ("", False)])
+def test_a_seal_covers_itself_from_the_version_on_that_writes_it(version: str, good: bool) -> None:
+    first = dumps({"adapter": {"name": "otel2traj-attempt", "version": version}, "kind": "execution"}) + b"\n"
+    stated = f"sha256:{hashlib.sha256(first).hexdigest()}"
+    data = first + dumps({"kind": "seal", "digest": stated}) + b"\n"
+    if good:
+        assert seal_of(data) == stated
+    else:
+        with pytest.raises(EvidenceError, match="its own issues"):
+            seal_of(data)
