@@ -189,7 +189,7 @@ def _content_first(call: ModelCall) -> tuple[bool, bool, tuple[int, int, str, in
     return not call.span.has_output, not call.span.has_content, call.span.order()
 
 
-def _one_call(members: list[ModelCall], scopes: Scopes) -> bool:
+def _one_call(members: list[ModelCall], scopes: Scopes, *, anywhere: bool = False) -> bool:
     spans = [call.span for call in members if call.span is not None]
     by = Counter(told for call in members for told in {(head.scope, head.recorder) for head in call.heads()})
     if max(by.values()) > 1:
@@ -198,7 +198,7 @@ def _one_call(members: list[ModelCall], scopes: Scopes) -> bool:
     for other in spans[1:]:
         if not of_recordings(first, other).holds():
             return False
-        if first.recorder is other.recorder and _place(first, scopes) != _place(other, scopes):
+        if not anywhere and first.recorder is other.recorder and _place(first, scopes) != _place(other, scopes):
             return False
     return True
 
@@ -215,7 +215,8 @@ def _absorb(
     by_response: dict[str, ModelCall],
     scopes: Scopes,
 ) -> set[ModelCall]:
-    """A joined call whose response id stands on one span more, of another instrumentor, at the same place."""
+    """A joined call whose response id stands on one span more, of another instrumentor: at the same place, or the root
+    of a trace of its own, which tells no place."""
     absorbed: set[ModelCall] = set()
     for call in calls:
         for mine in joined.get(call, ()):
@@ -225,7 +226,8 @@ def _absorb(
             if other is None or other is call or other in joined or other in absorbed:
                 continue
             assert other.span is not None
-            if _one_call([call, other], scopes):
+            apart = other.span.parent_id is None and other.span.trace_id != call.span.trace_id
+            if _one_call([call, other], scopes, anywhere=apart) and witness_of(mine.wire, other).holds():
                 call.span.twins = [*call.span.twins, other.span, *other.span.twins]
                 call.lenders, call.around = [*call.lenders, *other.lenders], [*call.around, *other.around]
                 absorbed.add(other)

@@ -178,3 +178,18 @@ def test_a_span_that_had_ended_is_no_wrapper(tmp_path: Path) -> None:
     second["parentSpanId"] = A
     steps = built(tmp_path, [first, second], []).steps
     assert [step.output["text"] for step in steps] == ["one", "two"]
+
+
+@pytest.mark.parametrize(("parent", "steps"), [(None, 1), (C, 2)])
+def test_a_span_in_a_trace_of_its_own_with_the_response_id_of_a_joined_call_is_that_call(
+    tmp_path: Path, parent: str | None, steps: int
+) -> None:
+    agent = span(C, 0.5, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "lead"})
+    inside = model_span(A, 1, text="hi", parent=C)
+    own = model_span(B, 1.1, response_id="chatcmpl-7", parent=parent)
+    own["traceId"] = "cd" * 16
+    attempt = AttemptFactory(tmp_path).input("0001")
+    for made, scope in ((agent, "lib"), (inside, "lib"), (own, "client")):
+        attempt.line("steps/0001/otel.jsonl", otlp([made], scope))
+    attempt.request("w", 1.2, span=A).response("w", 1.4, chat_response("chatcmpl-7", text="hi"))
+    assert len(load(attempt.write()).steps) == steps
