@@ -188,7 +188,7 @@ def test_pieces_of_a_message_are_one_event_and_a_tool_call_parts_them(tmp_path: 
 def test_many_pieces_of_a_message_cost_no_more_than_their_number(tmp_path: Path) -> None:
     def seconds(pieces: int) -> float:
         acp = Acp(tmp_path / str(pieces))
-        update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x" * 8000}}
+        update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x" * 2000}}
         for _ in range(pieces):
             acp.event("session_update", session_id="s1", update=update)
         acp.attempt.write()
@@ -198,12 +198,11 @@ def test_many_pieces_of_a_message_cost_no_more_than_their_number(tmp_path: Path)
         (event,) = json.loads((tmp_path / f"{pieces}.json").read_bytes())["inputs"][0]["evidence"]["events"]
         assert event["pieces"] == pieces
         text = event["data"]["update"]["content"]["text"]
-        assert (text["size"] if isinstance(text, dict) else len(text)) == 8000 * pieces
+        assert (text["size"] if isinstance(text, dict) else len(text)) == 2000 * pieces
         return took
 
-    seconds(10)
-    one = min(seconds(1000) for _ in range(3))
-    assert min(seconds(4000) for _ in range(2)) < 7 * one
+    # 16 times the pieces: joined one by one they cost some 200 times as much, and so every time
+    assert any(seconds(8000) < 60 * seconds(500) for _ in range(3))
 
 
 def test_files_that_the_client_read_and_wrote_stand_in_the_input(tmp_path: Path) -> None:

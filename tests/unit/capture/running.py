@@ -39,7 +39,7 @@ class Running:
             self.lines.append(line.rstrip("\n"))
 
     def _port(self, pattern: str) -> int:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while time.monotonic() < end:
             for line in list(self.lines):
                 if found := re.search(pattern, line):

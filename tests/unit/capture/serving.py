@@ -62,7 +62,7 @@ def serving(
     stop = threading.Event()
     thread = threading.Thread(target=lambda: asyncio.run(serve_app(app, sock, stop)), daemon=True)
     thread.start()
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

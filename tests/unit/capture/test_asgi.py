@@ -124,7 +124,7 @@ def test_a_client_that_leaves_holds_nothing(tmp_path: Path) -> None:
             sock.sendall(b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n")
             sock.sendall(b"Content-Length: 500000\r\n\r\n" + b" " * 100_000)
             time.sleep(0.1)
-        end = time.monotonic() + 5
+        end = time.monotonic() + 30
         while served.intake.budget.used and time.monotonic() < end:
             time.sleep(0.01)
         assert served.intake.budget.used == 0

@@ -112,7 +112,7 @@ def test_the_loop_routes_builds_and_drains(tmp_path: Path) -> None:
     feed(tmp_path, traces(span(session__id="s")))
 
     def stop_later() -> None:
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while not (tmp_path / ATTEMPTS / "s" / "trajectory.json").exists() and time.monotonic() < end:
             time.sleep(0.02)
         feed(tmp_path, logs(), signal=Signal.LOGS)

@@ -138,7 +138,7 @@ def test_refusing_without_end_does_not_put_the_next_try_off(tmp_path: Path) -> N
             spool.append_and_wait(*KIND, 1, b"two")
             break
         except Busy:
-            assert time.monotonic() - begin < 5
+            assert time.monotonic() - begin < 60
             time.sleep(0.02)
     spool.close()
     assert stored(tmp_path) == [b"two"]

