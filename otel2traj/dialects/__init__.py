@@ -255,10 +255,10 @@ def read(span: SpanRecord, logs: Sequence[LogRecord] = (), seen: Sequence[Seen] 
         put_exception(reading, span)
         if logs:
             fill_from_logs(reading, span, logs, known().logs)
+        if reading.text is not None and is_represented(reading.text):
+            unrepresent(reading)
     tell_repeated(reading, repeated, span.ref, span.span_id)
     keep_repeated(reading, span)
-    if reading.text is not None and is_represented(reading.text):
-        unrepresent(reading)
     return reading
 
 

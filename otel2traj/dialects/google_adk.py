@@ -61,10 +61,8 @@ class GoogleAdkV1(SpanDialect):
     def fill(self, draft: Draft, span: SpanRecord, logs: Sequence[LogRecord]) -> None:
         attributes = span.attributes
         if attributes.get("gen_ai.operation.name") == "execute_tool":
-            given, answered = (
-                attributes.get(f"{PREFIX}tool_call_args"),
-                self._said(attributes.get(f"{PREFIX}tool_response")),
-            )
+            given = attributes.get(f"{PREFIX}tool_call_args")
+            answered = self._said(attributes.get(f"{PREFIX}tool_response"))
             if answered is not None or given != "{}":  # with both empty, the content was switched off
                 draft.put("arguments", self._said(decode(given, repair=False).value))
             result = tool_result(adk_result(answered))

@@ -8,6 +8,7 @@ Python's writing.
 from __future__ import annotations
 
 import ast
+import math
 import re
 from typing import Final
 
@@ -22,10 +23,13 @@ _CLASS: Final = re.compile(
     r"|RunResult\w*)(?:\[[\w.\[\], ]*\])?\([A-Za-z_]\w*="
 )
 _OBJECT: Final = re.compile(r"\s*<[A-Za-z_][\w.]* object (?:[\w.<>]+ )?at 0x[0-9a-fA-F]+>\s*")
-_STRING_OR_ENUM: Final = re.compile(
-    r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|<[A-Za-z_][\w.]*: ('(?:[^'\\]|\\.)*'|-?[0-9]+)>", re.DOTALL
+_TEXT: Final = r"""'(?:[^'\\]|\\.)*(?:'|\\?\Z)|"(?:[^"\\]|\\.)*(?:"|\\?\Z)"""
+"""A text, to the end where its closing mark is cut off: a text that is cut is looked for once, not at every mark."""
+_WRITTEN: Final = re.compile(
+    rf"({_TEXT})|<[A-Za-z_][\w.]{{0,99}}: ({_TEXT}|-?[0-9]+)>|(\b[A-Z]\w{{0,99}})\[[\w.\[\], ]{{0,99}}\](?=\()",
+    re.DOTALL,
 )
-_PARAMETER: Final = re.compile(r"(\b[A-Z]\w*)\[[\w.\[\], ]*\]\(")
+"""A text as it stands; a member of an enumeration, of which the value counts; a class with the types that it is of."""
 
 
 def is_represented(text: str) -> bool:
@@ -37,7 +41,7 @@ def represented(text: str) -> JsonObject | list[JsonValue] | None:
     """The fields of a representation, objects by their fields; None where it is cut, or in another writing."""
     if len(text) > _MOST or _CLASS.match(text) is None:
         return None
-    plain = _STRING_OR_ENUM.sub(lambda m: m[1] or m[2], _PARAMETER.sub(r"\1(", text))
+    plain = _WRITTEN.sub(lambda found: found[1] or found[2] or found[3], text)
     try:
         found = _value(ast.parse(plain.strip(), mode="eval").body)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -47,6 +51,8 @@ def represented(text: str) -> JsonObject | list[JsonValue] | None:
 
 def _value(node: ast.expr) -> JsonValue:
     match node:
+        case ast.Constant(value=float() as number) if not math.isfinite(number):
+            return ast.unparse(node)
         case ast.Constant(value=str() | int() | float() | None as value):
             return value
         case ast.List(elts=items) | ast.Tuple(elts=items):
@@ -57,6 +63,6 @@ def _value(node: ast.expr) -> JsonValue:
             out: JsonObject = {field.arg: _value(field.value) for field in fields if field.arg is not None}
             name = ast.unparse(func).rpartition(".")[2]
             return {"type": name, **out} if "Message" in name and not out.keys() & {"type", "role"} else out
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)) if math.isfinite(number):
             return -number
     return ast.unparse(node)

@@ -53,7 +53,21 @@ def test_what_a_model_may_say_is_a_text(text: str) -> None:
     assert not is_represented(text)
 
 
-@pytest.mark.parametrize("text", [RESPONSE[:-40], "Response(" * 3000 + "a=1", f"Response(a='{'x' * (1 << 18)}')"])
+def test_a_text_stands_as_it_was_written() -> None:
+    for said in ("List[int](x)", "<b: 'x'>", 'a \\ "b"', "it's", "1e999"):
+        found = represented(f"Response(a={said!r}, b=List[int](c=1), d=<E.F: 'f'>)")
+        assert found == {"a": said, "b": {"c": 1}, "d": "f"}
+    found = represented("Response(a=1e999, b=-1e999, c=-2, d=True)")
+    assert found == {"a": "1e309", "b": "-1e309", "c": -2, "d": True}
+
+
+ESCAPED = "\\'" * 100_000
+
+
+@pytest.mark.parametrize("text", [
+    RESPONSE[:-40], "Response(" * 3000 + "a=1", f"Response(a='{'x' * (1 << 18)}')", f"Response(a='{ESCAPED}",
+    f"Response(a='{ESCAPED}\\", f"Response(a={'A[' * 100_000}", f"Response(a={'<A' * 100_000}",
+])  # fmt: skip
 def test_a_cut_or_endless_one_is_no_text_and_not_read(text: str) -> None:
     assert represented(text) is None
 
