@@ -117,7 +117,7 @@ def _name(record: Record, log: ToolLog, *, linked: bool) -> None:
     """What the execution itself is called; where only the call names it, that is derived. What a protocol shows to
     people in place of a name is a title: it may hold anything the tool was given."""
     recorded = log.evidence.get("recorded_name")
-    task = log.evidence.get("link_rule") == "enclosing_task"
+    task = log.evidence.get("link_rule") in ("enclosing_task", "task_output")
     record.say_or_miss("tool_call_id", log.tool_call_id, rule="call_of_task" if task else None)
     own = recorded if isinstance(recorded, str) else log.tool_name
     if any(one.get("what") == "acp" for one in record.data["source"]):

@@ -10,21 +10,28 @@ from ...model.finding import Finding
 from ...model.unknown import UnknownReason
 from ..records import KINDS
 
-_REASONS: Final = frozenset(reason.value for reason in UnknownReason)
-_CLASSES: Final = frozenset("ODI")
+REASONS: Final = frozenset(reason.value for reason in UnknownReason)
+CLASSES: Final = frozenset("ODI")
 
 
-class Asked:
+class Findings:
+    """What was found in one AER."""
+
+    def __init__(self) -> None:
+        self.found: list[Finding] = []
+
+    def say(self, rule: str, message: str, place: str) -> None:
+        self.found.append(Finding(rule, message, pointer=place))
+
+
+class Asked(Findings):
     """Tier 1 over the records of one AER of another adapter. What its fields are called, which rules its catalogue has
     and where its pointers lead only its own programs know."""
 
     def __init__(self) -> None:
-        self.found: list[Finding] = []
+        super().__init__()
         self._ids: set[str] = set()
         self._after: dict[str, list[str]] = {}
-
-    def say(self, rule: str, message: str, place: str) -> None:
-        self.found.append(Finding(rule, message, pointer=place))
 
     def record(self, record: JsonObject, place: str) -> None:
         identifier, kind = record.get("id"), record.get("kind")
@@ -41,7 +48,7 @@ class Asked:
                 self._qualified(how, f"{place}/{name}")
         unknown = record.get("unknown")
         for name, reason in unknown.items() if isinstance(unknown, dict) else ():
-            if reason not in _REASONS:
+            if reason not in REASONS:
                 self.say("aer.unknown", f"{reason!r} is no reason for an unknown {name}", place)
         for part in record.get("parts") or () if isinstance(record.get("parts"), list) else ():
             if isinstance(part, dict) and isinstance(part.get("id"), str):
@@ -51,7 +58,7 @@ class Asked:
             self._after[identifier] = [str(one) for one in after]
 
     def _qualified(self, item: JsonObject, where: str) -> None:
-        if str(item.get("class")) not in _CLASSES:
+        if str(item.get("class")) not in CLASSES:
             self.say("aer.class", "no evidence class", where)
         elif str(item.get("rule")).startswith("otel2traj."):
             self.say(

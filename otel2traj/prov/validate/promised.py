@@ -6,27 +6,23 @@ import re
 from typing import Any, Final
 
 from ...canonical import JsonObject
-from ...model.finding import Finding
-from ...model.unknown import UnknownReason
 from ..places import by_whom
 from ..records import BY, KINDS, RESERVED
 from ..rules import catalogue
 from ..shape import well_formed
 from .agreement import Agreement
-from .asked import cyclic
+from .asked import CLASSES, REASONS, Findings, cyclic
 from .fields import KNOWN, MADE, PREFIX, REFERENCES, REQUIRED, WORDS, of_kind, sort_of
 
 _ID: Final = re.compile(r"[A-Za-z0-9._~-]+", re.ASCII)
 _HEX: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_REASONS: Final = frozenset(reason.value for reason in UnknownReason)
-_CLASSES: Final = frozenset("ODI")
 
 
-class Promised:
+class Promised(Findings):
     """Tier 1 over the records of one AER of this adapter: all that it promises, over what aer/0.2 asks of anybody."""
 
     def __init__(self) -> None:
-        self.found: list[Finding] = []
+        super().__init__()
         self._kinds: dict[str, str] = {}
         self._references: list[tuple[str, str, str, tuple[str, ...]]] = []
         self._after: dict[str, list[str]] = {}
@@ -37,9 +33,6 @@ class Promised:
         self._call_ids: dict[str, str | None] = {}
         """Part or execution -> the tool call id that it carries."""
         self._agreement = Agreement()
-
-    def say(self, rule: str, message: str, place: str) -> None:
-        self.found.append(Finding(rule, message, pointer=place))
 
     def record(self, record: JsonObject, place: str) -> None:
         identifier, kind = record.get("id"), record.get("kind")
@@ -70,7 +63,7 @@ class Promised:
 
     def _qualified(self, item: Any, name: str, place: str, sources: Any) -> None:
         where = f"{place}/{name}" if name else place
-        if not isinstance(item, dict) or str(item.get("class")) not in _CLASSES:
+        if not isinstance(item, dict) or str(item.get("class")) not in CLASSES:
             self.say("aer.class", f"no evidence class {'for ' + name if name else ''}".rstrip(), where)
             return
         if item.get("by") not in BY:
@@ -114,7 +107,7 @@ class Promised:
             if words is not None and name in there and record[name] not in words:
                 self.say("aer.word", f"{name} is {record[name]!r}, which is none of its words", place)
         for name, reason in unknown.items():
-            if reason not in _REASONS:
+            if reason not in REASONS:
                 self.say("aer.unknown", f"{reason!r} is no reason for an unknown {name}", place)
             if name in there:
                 self.say("aer.unknown", f"{name} is there and is declared unknown", place)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from otel2traj.canonical import JsonObject
+from tests.attempt_factory import model_span, otlp, span, tool_span
 
 from .test_places import CORPORA, exported, named, opened
 
@@ -47,6 +48,20 @@ def test_an_id_that_a_task_lends_is_said_to_be_lent() -> None:
     records, _ = exported(next(path for path in CORPORA if named(path) == "langgraph-toolerror"))
     lent = [one for one in records if one.get("fields", {}).get("tool_call_id", {}).get("rule")]
     assert [one["fields"]["tool_call_id"]["rule"] for one in lent] == ["otel2traj.call_of_task@1"] * 2
+
+
+def test_an_id_that_the_output_of_a_task_lends_is_said_to_be_lent(tmp_path: Path) -> None:
+    said = '{"messages": [{"type": "tool", "name": "read", "content": "one", "tool_call_id": "c1"}]}'
+    chain = {"openinference.span.kind": "CHAIN", "output.value": said}
+    spans = [
+        model_span("5be1f0a2c4d69701", 1, calls=[("c1", "read", {"p": 1})]),
+        span("5be1f0a2c4d69702", 2, chain),
+        tool_span("5be1f0a2c4d69703", 2.1, "read", result="one", parent="5be1f0a2c4d69702"),
+    ]
+    (tmp_path / "otel.jsonl").write_bytes(otlp(spans) + b"\n")
+    (one,) = (record for record in exported(tmp_path)[0] if record["kind"] == "tool_execution")
+    assert one["tool_call_id"] == "c1"
+    assert one["fields"]["tool_call_id"]["rule"] == "otel2traj.call_of_task@1"
 
 
 def test_a_run_that_no_paper_names_is_called_by_its_records() -> None:
