@@ -50,12 +50,13 @@ def _within(alone: list[ModelCall], calls: list[ModelCall]) -> int:
     if len({(head.recorder, head.scope) for head in told}) < 2:
         return 0
     mine = {call.span for call in alone}
-    latest: dict[tuple[str | None, Recorder, str], SpanHead] = {}
+    inputs: dict[str | None, dict[tuple[Recorder, str], SpanHead]] = {}
+    """Of each instrumentor in an Input, the call so far that ended last."""
     count = 0
     for head in sorted(told, key=lambda head: (head.start_ns or 0, -(head.end_ns or 0))):
-        here = head.ordinal, head.recorder, head.scope
+        here, latest = (head.recorder, head.scope), inputs.setdefault(head.ordinal, {})
         for other, outer in latest.items():
-            if other[0] != head.ordinal or other[1:] == here[1:] or not (head in mine or outer in mine):
+            if other == here or not (head in mine or outer in mine):
                 continue
             apart = None not in (head.trace_id, outer.trace_id) and head.trace_id != outer.trace_id
             if apart and _end(head) <= _end(outer) and of_recordings(outer, head).holds():

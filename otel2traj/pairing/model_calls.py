@@ -85,7 +85,8 @@ def pair_model_calls(
             out.extend(_owned(call, joined[call]))
     out.extend(alone)
     out = set_aside_calls(out, notices)
-    warn_of_doubts([mine for mine in loose if mine in out], [call for call in alone if call in out], calls, notices)
+    left = set(out)
+    warn_of_doubts([mine for mine in loose if mine in left], [call for call in alone if call in left], calls, notices)
     return out
 
 
