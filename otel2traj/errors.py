@@ -1,8 +1,9 @@
-"""One error tree. A subclass exists only where a caller acts differently; the command line prints `hint` and exits
-with `exit_code`."""
+"""One error tree, and a word that messages share. A subclass exists only where a caller acts differently; the command
+line prints `hint` and exits with `exit_code`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 
@@ -58,3 +59,10 @@ class PluginError(UsageError):
     """An installed plugin is broken. The message names its distribution."""
 
     code = "plugin"
+
+
+def some_of(names: Iterable[str], most: int) -> str:
+    """The first names in a row, and how many more there are."""
+    listed = list(names)
+    more = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from ..errors import some_of
 from ..model.evidence import Notice
 from ..model.heads import SpanHead
 from ..model.ids import is_numbered
@@ -110,17 +111,14 @@ def maybe_one_run(heads: dict[str, list[SpanHead]], wires: dict[str, int]) -> It
     if not on_wire or not on_spans:
         return
     for name in on_spans:
-        message = f"no identifier ties the wire calls of {_some(on_wire)} to these spans: they may be one run"
+        message = f"no identifier ties the wire calls of {some_of(on_wire, _NAMED)} to these spans: they may be one run"
         yield name, Notice("conversations_may_be_one", message)
     for name in on_wire:
-        message = f"no identifier ties these wire calls to the spans of {_some(on_spans)}: they may be one run"
+        message = (
+            f"no identifier ties these wire calls to the spans of {some_of(on_spans, _NAMED)}: they may be one run"
+        )
         yield name, Notice("conversations_may_be_one", message)
 
 
 _NAMED: Final = 3
 """How many conversations a notice names."""
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

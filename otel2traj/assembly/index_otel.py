@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from .. import dialects
 from ..anyvalue import LazyAttributes, OddAttributes
+from ..errors import some_of
 from ..evidence import Index
 from ..model.evidence import LogRecord, Notice, Source, SpanRecord
 from ..model.heads import Part, Recorder, SpanHead
@@ -93,8 +94,8 @@ def no_steps(index: Index) -> Iterator[Notice]:
     for (_, span_id), (word, path) in sorted(index.no_steps.items()):
         groups.setdefault((path, word), []).append(span_id)
     for (path, word), ids in groups.items():
-        named = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
-        message = f"{len(ids)} spans say {word} and tell of no step of their own, as their dialects read them: {named}"
+        what = f"{len(ids)} spans say {word} and tell of no step of their own, as their dialects read them"
+        message = f"{what}: {some_of(ids, _NAMED)}"
         yield Notice("no_step", message, path, lossy=False)
 
 

@@ -62,16 +62,17 @@ class ModelStepReader:
     def read(self, call: ModelCall) -> ModelParts:
         parts = ModelParts()
         reading = self.span_reading(call)
-        if call.wire is None:
+        bodies = None if call.wire is None else self._readings.bodies(call.wire)
+        if bodies is None:
             _from_span(parts, call, reading)
         else:
-            _from_wire(parts, call, self._readings.bodies(call.wire), reading)
+            _from_wire(parts, call, bodies, reading)
         if call.span_speaks() and reading.said_by.get("tool_calls") in RECOVERED_FROM:
             parts.output["tool_calls_source"] = parts.said_by.pop("tool_calls")
         heard = call.wire is not None and call.wire.response is not None
         extra = {key: reading.extra[key] for key in sorted(reading.extra) if key not in _ELSEWHERE}
         parts.recorded = {key: extra[key] for key in extra if not (key == "output" and heard)}
-        unnamed = {} if call.wire is None else self._readings.bodies(call.wire).unnamed()
+        unnamed = {} if bodies is None else bodies.unnamed()
         if unnamed:
             parts.recorded["wire"] = unnamed
         parts.notices.extend(reading.notices)

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from .. import canonical
-from ..errors import NothingRecordedError, Otel2TrajError
+from ..errors import NothingRecordedError, Otel2TrajError, some_of
 from .retention import Keep, sweep
 from .router import Router
 from .state import AttemptRow, Lost
@@ -231,9 +231,8 @@ def declare_damage(folder: Path, lost: list[Lost]) -> None:
     if not lost:
         path.unlink(missing_ok=True)
         return
-    places = ", ".join(f"{one.segment} @{one.offset}+{one.length}" for one in lost[:5])
-    more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
-    text = f"damage in the receiver's log may have held records of this attempt: {places}{more}"
+    places = some_of([f"{one.segment} @{one.offset}+{one.length}" for one in lost], 5)
+    text = f"damage in the receiver's log may have held records of this attempt: {places}"
     path.write_bytes(canonical.dumps({"status": "incomplete", "unfinished_spans": 0, "error": text}))
 
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from ..errors import some_of
+
 
 def register(app: typer.Typer) -> None:
     app.command()(info)
@@ -89,21 +91,17 @@ def lines_of(found: dict[str, Any]) -> list[str]:
         out.append(f"{len(found['unmapped_attributes'])} attribute names that no dialect reads: {keys}")
     for item in found["unknown_scopes"][:_MOST_SCOPES]:
         scope = " ".join(filter(None, (item["scope"], item["version"]))) or "without a name"
-        out.append(f"no dialect knows {item['spans']} spans of the scope {scope}: {_some(item['names'])}")
+        out.append(
+            f"no dialect knows {item['spans']} spans of the scope {scope}: {some_of(item['names'], _MOST_NAMES)}"
+        )
         for what in ("attributes", "events"):
             if item[what]:
-                out.append(f"  {what}: {_some(item[what])}")
+                out.append(f"  {what}: {some_of(item[what], _MOST_NAMES)}")
     more = len(found["unknown_scopes"]) - _MOST_SCOPES
     if more > 0:
         out.append(f"{more} more scopes that no dialect knows; --json lists them")
     out.extend(f"warning: {notice}" for notice in found["notices"])
     return out
-
-
-def _some(names: dict[str, int]) -> str:
-    listed = list(names)
-    more = len(listed) - _MOST_NAMES
-    return ", ".join(listed[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 _MOST_SCOPES: Final = 8

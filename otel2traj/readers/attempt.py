@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from ..errors import EvidenceError
+from ..errors import EvidenceError, some_of
 from ..model.evidence import Notice, Source, SourceKind
 from .lines import open_source
 from .wire_files import holds_exchanges
@@ -338,7 +338,7 @@ def _bare(root: Path) -> Attempt:
                 f"no evidence in {root.name}: {passed_over} files are {what}",
                 hint="`show`, `view`, `compare` and `export` read what is saved",
             )
-        what = f"no file of {root.name} has a name of a form that is read: {_some(unopened)}"
+        what = f"no file of {root.name} has a name of a form that is read: {some_of(unopened, 3)}"
         raise EvidenceError(
             what if unopened else f"no file is in {root.name}",
             hint="expected steps/NNNN/, evaluation/inputs/NNNN/, invocation-*/output/, or files of OTLP traces;"
@@ -346,16 +346,12 @@ def _bare(root: Path) -> Attempt:
         )
     if unopened:
         message = (
-            f"{len(unopened)} files were not opened, since no form that is read has such a name: {_some(unopened)}"
+            f"{len(unopened)} files were not opened, since no form that is read has such a name: {some_of(unopened, 3)}"
         )
         packed = any(_plain(name.rpartition(".")[0]).endswith(_TRACE_SUFFIXES) for name in unopened)
         attempt.notices.append(Notice("unopened_file", message, lossy=packed))
     _finish(attempt)
     return attempt
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _refuse_attempts_below(root: Path, folder: Path, names: list[str]) -> None:

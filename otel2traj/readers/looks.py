@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final
 
+from ..errors import some_of
 from .base import Reader
 from .outline import Head, Path
 
@@ -89,7 +90,7 @@ def _archive(file: BinaryIO) -> str:
             names = archive.namelist()
     except Exception:  # whatever a broken archive raises, it is one
         return "a zip archive that is cut or broken"
-    return f"a zip archive of {_listed(names) or 'nothing'}"
+    return f"a zip archive of {some_of(names, _SHOWN) or 'nothing'}"
 
 
 def _json(body: bytes, head: Head) -> tuple[str, str]:
@@ -102,9 +103,9 @@ def _json(body: bytes, head: Head) -> tuple[str, str]:
     if "choices" in names or {"candidates"} & set(names):
         return f"{what}: the body of a model API's response alone", "record request and response together, as HAR"
     if len(names) <= _FEW and {"error", "errors", "detail"} & set(names):
-        return f"{what} with keys {_listed(names)}: what a server answers when something is wrong", ""
+        return f"{what} with keys {some_of(names, _SHOWN)}: what a server answers when something is wrong", ""
     of = "of objects with keys" if listed else "with keys"
-    return f"{what} {of} {_listed(names)}", ""
+    return f"{what} {of} {some_of(names, _SHOWN)}", ""
 
 
 def _in_order(head: Head) -> Iterator[Path]:
@@ -133,7 +134,7 @@ def _lines(data: bytes) -> tuple[str, str]:
         return "metrics in Prometheus' text format", "they tell of no step"
     table = _columns(_text(data) or "")
     if table:
-        return f"a table with columns {_listed(table)}", "write its rows as JSON"
+        return f"a table with columns {some_of(table, _SHOWN)}", "write its rows as JSON"
     if _INI.match(data):
         return "a configuration file (TOML or INI)", ""
     if _YAML.match(data):
@@ -153,11 +154,6 @@ def _columns(text: str) -> list[str]:
         if len(rows) == 2 and len(rows[0]) == len(rows[1]) > 1 and all(re.fullmatch(r"[\w .:-]+", c) for c in rows[0]):
             return rows[0]
     return []
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 class _Asked(Head):
@@ -187,4 +183,4 @@ def _nearest(head: Head, readers: Iterable[Reader]) -> str | None:
             own = [name for name in there if name.rpartition(".")[2] not in _ANYONES]
             if own and missing and score[0] >= 0.5 and (best is None or score > best[:2]):
                 best = (*score, reader.name, missing)
-    return None if best is None else f"nearest form: {best[2]}, which also has {_listed(best[3])}"
+    return None if best is None else f"nearest form: {best[2]}, which also has {some_of(best[3], _SHOWN)}"

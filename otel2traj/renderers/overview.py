@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..canonical import JsonObject
+from ..errors import some_of
 from ..model.trajectory import Header, SdkInput, Summary, TrajectoryStatus
 from ..outcome import EndStatus, Failure, Gap, GapKind
 from .beside import input_events
@@ -168,7 +169,7 @@ def _not_known(glance: Glance) -> list[Block]:
     out: list[Block] = [Head(2, [("what is not known", Tone.STRONG)])]
     for kind, found in gaps.items():
         names = list(dict.fromkeys(gap_words(gap) for gap in found))
-        said = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+        said = some_of(names, 6)
         ids = sorted({gap.step_id for gap in found if gap.step_id is not None})
         where = f"  steps {ranges(ids)}" if len(ids) > 1 else f"  step {ids[0]}" if ids else ""
         sign = "~" if kind is GapKind.AMBIGUOUS else "?"
